@@ -1,0 +1,4 @@
+"One prompt becomes a training loop."
+from importlib.metadata import version
+
+__version__ = version("openadapt")

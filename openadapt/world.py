@@ -6,15 +6,16 @@
 __all__ = ['KINDS', 'MAX_CALLS', 'MAX_SIGNALS', 'MIN_CAUSES', 'MIN_REMEDIES', 'MIN_CLASS', 'ABNORMAL_Z', 'USUAL_Z',
            'ContractError', 'Spec', 'read_spec', 'all_calls', 'call_key', 'LocalMechanism', 'Relay', 'z_class',
            'is_metric', 'code', 'check_template', 'check_signal', 'render', 'World', 'draw_truth', 'check_scene',
-           'build_world', 'check_brief', 'tabulate', 'View', 'oracle_calls', 'Investigation', 'ceiling_player']
+           'build_world', 'check_brief', 'tabulate', 'View', 'oracle_calls', 'Investigation', 'ceiling_player',
+           'PreparedWorld', 'freeze']
 
-# %% ../nbs/10_world.ipynb #04f4070c
+# %% ../nbs/10_world.ipynb #3a808ba2
 import inspect, itertools, json, math, random, string
 from dataclasses import dataclass, field
 import numpy as np
 from .core import OpenAdaptError, canonical, keyed_hash, keyed_rng
 
-# %% ../nbs/10_world.ipynb #5498cc2e
+# %% ../nbs/10_world.ipynb #2469c873
 class ContractError(OpenAdaptError):
     "A mechanism breaks its contract: `check` is the id of the rule, `trace` the data that shows it."
     def __init__(self, check: str, message: str, **trace):
@@ -34,7 +35,7 @@ class Spec:
     queries: dict                         # verb -> {argument: "entity" or the allowed strings}
     prior: dict = field(default_factory=dict) # cause -> weight; empty means uniform
 
-# %% ../nbs/10_world.ipynb #e4a32b0e
+# %% ../nbs/10_world.ipynb #7ef2d7b6
 def _require(ok, check, message, **trace):
     if not ok: raise ContractError(check, message, **trace)
 
@@ -62,7 +63,7 @@ def read_spec(raw: dict) -> Spec:
         _require(c in spec.remedies and isinstance(w, (int, float)) and math.isfinite(w) and w > 0, "static.prior", f"prior of {c!r} is not a positive weight of a known cause")
     return spec
 
-# %% ../nbs/10_world.ipynb #b4f716c1
+# %% ../nbs/10_world.ipynb #9ea22de9
 def all_calls(queries: dict, entities: list) -> list[tuple[str, dict]]:
     "Every call that an agent can make in a scene, in a fixed order."
     return [(verb, dict(zip(args, values))) for verb, args in queries.items()
@@ -89,7 +90,7 @@ class LocalMechanism:
         return [[self.query(scene, f, verb, args) for verb, args in calls] for f in faults]
     def close(self): pass
 
-# %% ../nbs/10_world.ipynb #679e7a05
+# %% ../nbs/10_world.ipynb #6c645121
 class Relay:
     "Six machines in a row: the smallest mechanism that shows every part of the contract."
     name, description, submit = "relay", "A row of machines with one fault", "name_fault"
@@ -120,7 +121,7 @@ class Relay:
         if hit and sign[1] == part: return sig(verb, "log" if verb == "journal" else "trace", ("noted: " if verb == "journal" else "found: ") + sign[2])
         return sig(verb, "log" if verb == "journal" else "trace", "nothing noted" if verb == "journal" else f"{part} in order")
 
-# %% ../nbs/10_world.ipynb #6c1725cd
+# %% ../nbs/10_world.ipynb #f861934d
 ABNORMAL_Z, USUAL_Z = 6.0, 2.0
 _number = (int, float)
 
@@ -140,14 +141,14 @@ def code(signal: dict) -> tuple:
     values = signal["values"]
     return (signal["text"], tuple((k, z_class(v)) for k, v in sorted(values.items()) if is_metric(v))) if values else (signal["text"], ())
 
-# %% ../nbs/10_world.ipynb #a4b3825b
+# %% ../nbs/10_world.ipynb #fc9b9aa0
 def check_template(text: str, where: str) -> None:
     "Raise `ContractError` unless every field of the template is a plain name."
     try: fields = [(n, spec, conv) for _, n, spec, conv in string.Formatter().parse(text) if n is not None]
     except ValueError as e: raise ContractError("semantic.signal_text", f"{where}: {text[:80]!r} is not a template: {e}") from e
     _require(all(n.isidentifier() and not spec and not conv for n, spec, conv in fields), "semantic.signal_text", f"{where}: {text[:80]!r} may only hold plain names in braces")
 
-# %% ../nbs/10_world.ipynb #4d6f7572
+# %% ../nbs/10_world.ipynb #815f1635
 def check_signal(s, where: str) -> None:
     "Raise `ContractError` unless `s` has the form of a signal."
     ok = isinstance(s, dict) and set(s) == {"slot", "kind", "source", "at", "text", "values"}
@@ -162,7 +163,7 @@ def check_signal(s, where: str) -> None:
     try: render(s)
     except (KeyError, IndexError, ValueError, AttributeError, TypeError) as e: raise ContractError("semantic.signal_text", f"{where}: text {s['text'][:80]!r} does not fit its values: {type(e).__name__} {e}") from e
 
-# %% ../nbs/10_world.ipynb #161ed3ee
+# %% ../nbs/10_world.ipynb #7f50fb84
 _word = {1: "HIGH", -1: "LOW", 0: "ok"}
 
 def _short(x) -> str:
@@ -174,7 +175,7 @@ def render(signal: dict) -> str:
     if not signal["values"]: return signal["text"]
     return signal["text"].format_map({k: f"{_short(v[0])}/{_short(v[1])} {_word[z_class(v)]}" if is_metric(v) else str(v) for k, v in signal["values"].items()})
 
-# %% ../nbs/10_world.ipynb #4b392dea
+# %% ../nbs/10_world.ipynb #8bd49fd2
 @dataclass
 class World:
     "One scene with one fault, tabulated."
@@ -211,7 +212,7 @@ def check_scene(spec: Spec, scene, faults) -> None:
     _require(len(set(faults)) == len(faults), "semantic.faults_form", "a fault is listed twice")
     _require(len(all_calls(spec.queries, entities)) <= MAX_CALLS, "static.queries", f"more than {MAX_CALLS} calls")
 
-# %% ../nbs/10_world.ipynb #72dfa373
+# %% ../nbs/10_world.ipynb #651c49e2
 def build_world(mechanism, seed: int, truth=None) -> World:
     "Sample a scene, draw its truth (or take `truth`) and tabulate it against every rival."
     spec, scene = mechanism.spec, mechanism.scene(keyed_hash("scene", seed))
@@ -254,7 +255,7 @@ def tabulate(mechanism, seed, scene, faults, brief) -> World:
     evidence = np.array([kinds[r] not in ("runbook", "topology") for r in range(len(index))], bool)
     return World(seed, mechanism.spec, scene, brief, list(faults), calls, list(index), codes[:-1], codes[-1], tables, evidence, book)
 
-# %% ../nbs/10_world.ipynb #3b7c61d8
+# %% ../nbs/10_world.ipynb #adf5e9de
 class View:
     "What an agent could see: the true table, as wrapped by a tier."
     def __init__(self, world: World):
@@ -292,7 +293,7 @@ class View:
         "(readings,) genuine symptoms that no rival shows."
         return self.genuine() & (self.world.codes[1:] != self.world.codes[0]).all(0)
 
-# %% ../nbs/10_world.ipynb #7be6dbe0
+# %% ../nbs/10_world.ipynb #fa03d351
 def oracle_calls(view: View) -> list[int] | None:
     "Numbers of the calls of a shortest proof; None when the view does not prove the truth."
     lead = view.lead()
@@ -315,7 +316,7 @@ def oracle_calls(view: View) -> list[int] | None:
         chosen.append(max(rest, key=lambda c: (np.minimum(have + lead[c], 1).sum(), -c)))
     return [int(c) for c in chosen]
 
-# %% ../nbs/10_world.ipynb #40f38a80
+# %% ../nbs/10_world.ipynb #8e3aadbf
 @dataclass
 class Investigation:
     "What the ceiling player did."
@@ -344,3 +345,48 @@ def ceiling_player(view: View, noise: float, most: int = 20, sure: float = .97) 
         if gain[best] < 1e-6: break
         asked.append(best); live[best] = False; logw = logw + fit[best]
     return Investigation(asked, w.faults[int(p.argmax())], float(p.max()))
+
+# %% ../nbs/10_world.ipynb #324b8d2a
+@dataclass(frozen=True)
+class PreparedWorld:
+    "All that one episode needs; nothing in it changes."
+    spec: Spec
+    seed: int
+    eci: int
+    entities: list
+    depends_on: dict       # entity -> entities that it calls
+    alert: list            # [source, text]
+    context: dict
+    truth: tuple           # (entity, cause)
+    replies: dict          # call key -> [[id, kind, source, at, text, {metric: z class}], ...]
+    proof_ids: frozenset
+    symptom_ids: frozenset # genuine symptoms: proofs and what points to them
+    refused: frozenset     # remedies that the platform refuses
+    decoys: frozenset      # entities that carry planted symptoms
+    oracle: list           # [[verb, args], ...] a shortest proof
+    ceiling_steps: int     # steps of the ceiling player, the answer included
+    budget: int            # steps that the agent may take
+    @property
+    def allowed_remedies(self) -> list: return [r for r in self.spec.remedies[self.truth[1]] if r not in self.refused]
+    @property
+    def oracle_steps(self) -> int: return len(self.oracle) + 1 + bool(self.refused)
+    def to_json(self) -> dict:
+        "Plain data, without the spec; equal worlds give equal data."
+        return {k: sorted(v) if isinstance(v, frozenset) else list(v) if isinstance(v, tuple) else v for k, v in vars(self).items() if k != "spec"}
+
+# %% ../nbs/10_world.ipynb #9d881755
+def freeze(view: View, eci: int, budget: int, ceiling_steps: int, oracle: list, refused=(), decoys=()) -> PreparedWorld:
+    "Number, shuffle and render what a view shows."
+    w = view.world
+    order = sorted(range(len(w.readings)), key=lambda r: keyed_hash("id", w.seed, call_key(*w.calls[w.readings[r][0]]), w.readings[r][1]))
+    ids = {r: f"s{n:03d}" for n, r in enumerate(order)}
+    replies = {call_key(*c): [] for c in w.calls}
+    for r in order:
+        if r in view.shown:
+            s = view.shown[r]
+            metrics = {k: z_class(v) for k, v in sorted(s["values"].items()) if is_metric(v)}
+            replies[call_key(*w.calls[w.readings[r][0]])].append([ids[r], s["kind"], s["source"], s["at"], render(s), metrics])
+    pick = lambda mask: frozenset(ids[r] for r in np.flatnonzero(mask))
+    alert = w.brief["alert"]
+    return PreparedWorld(w.spec, w.seed, eci, w.entities, w.scene["depends_on"], [alert["source"], render(alert)], w.brief["context"], w.truth, replies,
+        pick(view.proofs()), pick(view.genuine()), frozenset(refused), frozenset(decoys), [[*w.calls[c]] for c in oracle], ceiling_steps, budget)

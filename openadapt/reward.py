@@ -66,7 +66,7 @@ def evidence_score(
     precision, recall = hits / len(cited), min(1.0, hits / min(ENOUGH_PROOFS, len(proofs)))
     return 1.25 * precision * recall / (.25 * precision + recall)
 
-# %% ../nbs/11_reward.ipynb #ed0892f6
+# %% ../nbs/11_reward.ipynb #9de714cf
 @dataclass
 class Grade:
     "What an answer earned."
@@ -99,16 +99,17 @@ def grade(
              "efficiency": .30 * pair * (1.0 if spare >= room else max(0.0, spare / room)),
              "quality": .15 * quality * (1.0 if pair else .5 if entity else 0.0),
              "calibration": .05 * (1 - (1 - sure) ** 2) if solved else 0.0}
-    charges = charges | submission_charges(world, e, c, r, cited, reasoning, seen, task) | ({} if solved or not sure else {"overconfident": sure ** 2})
+    charges = charges | submission_charges(world, e, c, r, cited, reasoning, seen, task)
+    if sure and not solved: charges["overconfident"] = sure ** 2
     return Grade(parts | {"penalty": penalty(charges)}, solved, charges)
 
-# %% ../nbs/11_reward.ipynb #87800480
+# %% ../nbs/11_reward.ipynb #6e6abdfc
 def submission_charges(world, e, c, r, cited, reasoning, seen, task) -> dict:
     "Penalties of the answer itself: name -> count."
     echo = any(line[i:i + ECHO_CHARS] in reasoning for line in task.split("\n") for i in range(0, len(line) - ECHO_CHARS + 1, 8))
-    found = {"no_look": int(not seen), "several": int(any(map(names_several, (e, c, r)))), "unseen_evidence": sum(i not in seen for i in cited),
-             "decoy": int(fold(e) in map(fold, world.decoys - {world.truth[0]})), "too_long": int(len(reasoning) > REASONING_CHARS), "echo": int(echo)}
-    return {k: n for k, n in found.items() if n}
+    found = {"no_look": not seen, "several": any(map(names_several, (e, c, r))), "unseen_evidence": sum(i not in seen for i in cited),
+             "decoy": fold(e) in map(fold, world.decoys - {world.truth[0]}), "too_long": len(reasoning) > REASONING_CHARS, "echo": echo}
+    return {k: int(n) for k, n in found.items() if n}
 
 def penalty(charges: dict) -> float:
     "The penalty component, in [-0.5, 0]."

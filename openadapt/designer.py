@@ -4,15 +4,16 @@
 
 # %% auto #0
 __all__ = ['WEB', 'KUBERNETES', 'PIPELINES', 'DATABASES', 'DOMAINS', 'INCIDENT', 'KNOWN', 'FILLER', 'ENOUGH', 'MOST_NAMES',
-           'LONGEST', 'HERE', 'COVERED', 'CONFIGURE', 'PROMPTS', 'Domain', 'score', 'names_in', 'draw_causes',
-           'render_mechanism', 'Design', 'UnknownDomain', 'read_prompt', 'design_offline', 'load_prompt',
-           'prompt_hashes', 'design']
+           'LONGEST', 'OWN', 'COVERED', 'CONFIGURE', 'PROMPTS', 'ALLOWED', 'ROUNDS', 'Domain', 'score', 'taken',
+           'names_in', 'draw_causes', 'render_mechanism', 'Design', 'UnknownDomain', 'check_prompt', 'read_prompt',
+           'design_offline', 'load_prompt', 'prompt_hashes', 'extract_code', 'check_source', 'LLM', 'llm_from_env',
+           'DesignFailed', 'as_data', 'judge', 'design_with', 'design']
 
-# %% ../nbs/32_designer.ipynb #af6100aa
-import difflib, itertools, random, re, string
+# %% ../nbs/32_designer.ipynb #98c370e5
+import ast, difflib, itertools, os, random, re, string
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
+from importlib.resources import files
 
 # %% ../nbs/32_designer.ipynb #f348c954
 from .core import OpenAdaptError, keyed_rng, sha256_text
@@ -156,17 +157,17 @@ undone   | room     | volume_full         | nothing left to allocate   |        
 # %% ../nbs/32_designer.ipynb #d0ebbf22
 DOMAINS = {"web_services": WEB, "kubernetes": KUBERNETES, "data_pipelines": PIPELINES, "databases": DATABASES}
 
-# %% ../nbs/32_designer.ipynb #9c32e86c
-INCIDENT = set("""diagnose diagnosis debug troubleshoot investigate triage incident outage degraded degradation failure failing fail broken slow slowness
-    down alert fault error root cause production oncall sre ops reliability recover repair remediate fix restore monitor downtime unavailable
-    crash problem issue operate late wrong anomaly postmortem""".split())
-KNOWN = set("""nginx envoy haproxy redis memcached kafka rabbitmq elasticsearch postgres mysql mongodb cassandra clickhouse snowflake airflow spark flink
-    dbt etcd istio vault keycloak graphql grpc celery django flask checkout cart catalog orders search users payments payment billing inventory shipping auth
-    frontend recommendation email ads currency""".split())
-FILLER = set("""a an the to for of in on at and or with that this which who is are be as by from into it its our my we i you your please can could should
-    would will want need make create build train teach learn write design generate agent model environment simulation world environments agents llm ai bot
-    assistant system systems about across when where how what not no any all some new good very so if then using use between under during while have has
-    called named like including such""".split())
+# %% ../nbs/32_designer.ipynb #e71977fe
+INCIDENT = set("""diagnose diagnosis debug troubleshoot investigate triage incident outage degraded degradation failure failing fail broken slow
+    slowness down alert fault error root cause production oncall sre ops reliability recover repair remediate fix restore monitor downtime
+    unavailable crash problem issue operate late wrong anomaly postmortem""".split())
+KNOWN = set("""nginx envoy haproxy redis memcached kafka rabbitmq elasticsearch postgres mysql mongodb cassandra clickhouse snowflake airflow
+    spark flink dbt etcd istio vault keycloak graphql grpc celery django flask checkout cart catalog orders search users payments payment billing
+    inventory shipping auth frontend recommendation email ads currency""".split())
+FILLER = set("""a an the to for of in on at and or with that this which who is are be as by from into it its our my we i you your please can could
+    should would will want need make create build train teach learn write design generate agent model environment simulation world environments
+    agents llm ai bot assistant system systems about across when where how what not no any all some new good very so if then using use between
+    under during while have has they them their there call called named like including such""".split())
 ENOUGH, MOST_NAMES, LONGEST = 1.5, 6, 4000
 
 def _words(text: str) -> list[str]: return re.findall(r"[a-z0-9][a-z0-9_.-]*[a-z0-9]|[a-z0-9]", text.casefold())
@@ -188,28 +189,33 @@ def score(prompt: str) -> dict:
         out[name] = (sum(hits.values()) and sum(hits.values()) + sum(about.values()), [*hits, *about])
     return dict(sorted(out.items(), key=lambda kv: -kv[1][0]))
 
-# %% ../nbs/32_designer.ipynb #03d91a6c
-def _taken(domain: Domain) -> set:
-    "Words that the domain's labels and texts use: no entity may be called so."
-    texts = [*domain.benign, *domain.metrics, *domain.fields, *domain.families, *(t for c in domain.classes.values() for t in c), *(t for f in domain.families.values() for t in f[1:3])]
-    for _, check, cause, finding, change, remedies in domain.rows(): texts += [check, cause, *cause.split("_"), finding, change, *remedies]
-    return {w for t in texts for w in t.split()} | set("overview metrics logs trace changes inspect runbook check topic dry_run in order nothing unusual all quick ok high low alert budget".split())
+# %% ../nbs/32_designer.ipynb #808ed5ed
+OWN = set("""overview metrics logs trace changes inspect runbook check topic dry_run in order nothing unusual all quick do or ok high low alert
+    calls budget found""".split())
+
+def taken(domain: Domain) -> set:
+    "Words that the domain's labels and texts use."
+    texts = [*domain.benign, *domain.metrics, *domain.fields, *domain.classes, *domain.families, *(t for c in domain.classes.values() for t in c)]
+    texts += [t for f in domain.families.values() for t in f[1:3]]
+    for _, check, cause, finding, change, remedies in domain.rows(): texts += [check, cause, cause.replace("_", " "), finding, change, *remedies]
+    return {w for t in texts for w in t.split()} | OWN
+
+# %% ../nbs/32_designer.ipynb #18988d8d
+_quoted = re.compile(r"""["'`]([\w.-]+)["'`]""")
+_hyphened = re.compile(r"\b[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*[-_](?:api|service|db|worker|svc|job|server|proxy)\b")
+_listed = re.compile(r"\b(?:services?|called|named|like|such as|including|:)\s*:?\s+((?:[\w.-]+(?:\s*,\s*(?:and\s+)?|\s+and\s+))+[\w.-]+)")
 
 def names_in(prompt: str, domain: Domain) -> list[str]:
-    "Services and technologies that the prompt names, as clean single words."
+    "Services and technologies that the prompt names, as clean single words, in its order."
     text = prompt.casefold()
-    found = [(m.start(), m[1]) for m in re.finditer(r"""["'`]([\w.-]+)["'`]""", text)]
-    found += [(m.start(), m[0]) for m in re.finditer(r"\b[a-z][a-z0-9]*(?:[-_][a-z0-9]+)+\b", text) if m[0].split("-")[-1] in KNOWN | {"api", "service", "db", "worker", "svc"}]
-    for m in re.finditer(r"\b(?:services?|called|named|like|such as|including|:)\s*:?\s+((?:[\w.-]+(?:\s*,\s*(?:and\s+)?|\s+and\s+))+[\w.-]+)", text):
-        found += [(m.start(1) + w.start(), w[0]) for w in re.finditer(r"[a-z0-9][\w.-]*\w", m[1])]
+    found = [(m.start(), m[1]) for m in _quoted.finditer(text)] + [(m.start(), m[0]) for m in _hyphened.finditer(text)]
+    for m in _listed.finditer(text): found += [(m.start(1) + w.start(), w[0]) for w in re.finditer(r"[a-z0-9][\w.-]*\w", m[1])]
     found += [(m.start(), m[0]) for m in re.finditer(r"[a-z0-9][\w-]*\w", text) if m[0] in KNOWN]
-    common = FILLER | INCIDENT | _taken(domain) | {w.removeprefix("*") for d in DOMAINS.values() for w in d.words.split()} - KNOWN
-    clean = [w for _, w in sorted(found) if _name(w) and len(w) <= 16 and w not in common and not _like(w, common - KNOWN)]
+    common = (FILLER | INCIDENT | {w.removeprefix("*") for d in DOMAINS.values() for w in d.words.split()}) - KNOWN
+    clean = [w for _, w in sorted(found) if _name(w) and len(w) <= 16 and w not in taken(domain) and not _like(w, common)]
     return list(dict.fromkeys(clean))[:MOST_NAMES]
 
-# %% ../nbs/32_designer.ipynb #c0928ddc
-HERE = Path(__file__).parent if "__file__" in globals() else Path("../openadapt")
-
+# %% ../nbs/32_designer.ipynb #08682512
 def draw_causes(domain: Domain, rng: random.Random) -> list[tuple]:
     "Eight or nine rows of the domain's grid."
     sizes, kept = rng.choice([(4, 4), (4, 5), (5, 4)]), []
@@ -224,6 +230,7 @@ def _code(obj) -> str:
     if not isinstance(obj, dict): return repr(obj)
     return "{\n" + "".join(f"        {k!r}: {v!r},\n" for k, v in obj.items()) + "    }"
 
+# %% ../nbs/32_designer.ipynb #ddf2014c
 def render_mechanism(
     kind: str,           # key of `DOMAINS`
     rng: random.Random,  # draws the structure
@@ -232,16 +239,17 @@ def render_mechanism(
 ) -> str:
     "Python source of a mechanism of this domain."
     d, rows = DOMAINS[kind], draw_causes(DOMAINS[kind], rng)
-    fronts = [f for f in d.fronts.split() if f not in names]
-    pool = [*names, *rng.sample([n for n in d.names.split() if n not in names], 8 - len(names))]
-    families = {f: v for f, v in d.families.items() if any(r[0] == f for r in rows)}
-    return string.Template((HERE/"templates"/"mechanism.py.tmpl").read_text(encoding="utf-8")).substitute(
-        doc=f"Incidents in {d.title}. {origin}", name=repr(kind), description=repr(f"Incidents in {d.title}: {len(rows)} causes"), fields=_code(d.fields),
-        remedies=_code({r[2]: r[5] for r in rows}), causes=_code({r[2]: (r[0], r[1], r[3], r[4]) for r in rows}), families=_code(families),
-        classes=_code(d.classes), metrics=_code(d.metrics), fronts=_code(fronts), names=_code(pool), benign=_code(d.benign),
-        checks=_code(tuple(dict.fromkeys(r[1] for r in rows))), entity=d.fields[0], inner=5, reach=rng.choice([2, 3]), extra=rng.choice([1, 2]), finding_kind="event")
+    own = [n for n in d.names.split() if n not in names]
+    tables = {
+        "name": kind, "description": f"Incidents in {d.title}: {len(rows)} causes", "fields": d.fields,
+        "remedies": {r[2]: r[5] for r in rows}, "causes": {r[2]: (r[0], r[1], r[3], r[4]) for r in rows},
+        "families": d.families, "classes": d.classes, "metrics": d.metrics, "benign": d.benign, "checks": tuple(dict.fromkeys(r[1] for r in rows)),
+        "fronts": [f for f in d.fronts.split() if f not in names], "names": names + rng.sample(own, 8 - len(names))}
+    template = (files("openadapt")/"templates"/"mechanism.py.tmpl").read_text(encoding="utf-8")
+    return string.Template(template).substitute({k: _code(v) for k, v in tables.items()}, doc=f"Incidents in {d.title}. {origin}",
+        entity=d.fields[0], inner=5, reach=rng.choice([2, 3]), extra=rng.choice([1, 2]))
 
-# %% ../nbs/32_designer.ipynb #53f653c0
+# %% ../nbs/32_designer.ipynb #2f784caf
 @dataclass
 class Design:
     "A mechanism's source, where it came from, and every round that led to it."
@@ -255,42 +263,151 @@ class UnknownDomain(OpenAdaptError):
 COVERED = ", ".join(d.title for d in DOMAINS.values())
 CONFIGURE = "set OPENADAPT_LLM_BASE_URL, OPENADAPT_LLM_MODEL and OPENADAPT_LLM_API_KEY to let a language model write it"
 
+def check_prompt(prompt) -> str:
+    "The prompt without outer blanks; raises when there is nothing to read, or too much."
+    example = '"Train an agent to diagnose degraded production services"'
+    if not isinstance(prompt, str) or not prompt.strip(): raise OpenAdaptError(f"the prompt is empty: say what to train for, for example {example}")
+    if len(prompt) > LONGEST: raise OpenAdaptError(f"the prompt has {len(prompt)} characters: say it in at most {LONGEST}")
+    return prompt.strip()
+
+# %% ../nbs/32_designer.ipynb #97468042
 def read_prompt(prompt: str) -> tuple[str, list, dict]:
     "(domain, names, what was understood and ignored); raises `UnknownDomain`."
-    if not isinstance(prompt, str) or not prompt.strip(): raise OpenAdaptError('the prompt is empty: say what to train for, for example "Train an agent to diagnose degraded production services"')
-    if len(prompt) > LONGEST: raise OpenAdaptError(f"the prompt has {len(prompt)} characters: say it in at most {LONGEST}")
+    prompt = check_prompt(prompt)
     (kind, (best, why)), *_ = score(prompt).items()
     if best < ENOUGH:
-        near = kind if best else max(DOMAINS, key=lambda k: max(difflib.SequenceMatcher(None, prompt.casefold(), w.strip("*")).ratio() for w in DOMAINS[k].words.split()))
-        raise UnknownDomain(f"the offline Designer does not know what {prompt.strip()[:80]!r} is about. It covers production incidents in {COVERED}; "
-            f"the nearest is {DOMAINS[near].title}. Say that in the prompt, or {CONFIGURE}.")
+        raise UnknownDomain(f"the offline Designer does not know what {prompt[:80]!r} is about. It covers production incidents in {COVERED}; "
+                            f"the nearest is {DOMAINS[kind].title}. Say that in the prompt, or {CONFIGURE}.")
     names = names_in(prompt, DOMAINS[kind])
     ignored = [w for w in dict.fromkeys(_words(prompt)) if w not in FILLER and w not in why and not any(w in n for n in names)]
-    return kind, names, {"words": why, "names": names, "ignored": ignored}
+    return kind, names, {"understood": {"words": why, "names": names}, "ignored": ignored}
 
-# %% ../nbs/32_designer.ipynb #518e66ee
 def design_offline(prompt: str, seed: int) -> Design:
     "Compose a mechanism from a vocabulary; the same for the same prompt and seed."
     kind, names, read = read_prompt(prompt)
     said = " ".join(prompt.casefold().split())
-    source = render_mechanism(kind, keyed_rng("design", said, seed), names, f"Composed offline for prompt {sha256_text(said)[:12]}, seed {seed}.")
-    return Design(source, {"prompt": prompt, "seed": seed, "designer": "offline", "domain": kind, "understood": {k: read[k] for k in ("words", "names")},
-        "ignored": read["ignored"], "prompt_hashes": prompt_hashes(), "source_sha256": sha256_text(source)})
+    origin = f"Composed offline for prompt {sha256_text(said)[:12]}, seed {seed}."
+    source = render_mechanism(kind, keyed_rng("design", said, seed), names, origin)
+    return Design(source, {"designer": "offline", "domain": kind} | read)
 
-# %% ../nbs/32_designer.ipynb #2a7f0bc2
+# %% ../nbs/32_designer.ipynb #0c3d4f13
 PROMPTS = ("designer", "solver", "curriculum")
 
-def load_prompt(name: str) -> str:
-    "One of the standing instructions, as text."
+def load_prompt(
+    name: str, # one of `PROMPTS`
+) -> str:
+    "A standing instruction, as text."
     if name not in PROMPTS: raise OpenAdaptError(f"unknown prompt {name!r}: use one of {', '.join(PROMPTS)}")
-    return (HERE/"prompts"/f"{name}.md").read_text(encoding="utf-8")
+    return (files("openadapt")/"prompts"/f"{name}.md").read_text(encoding="utf-8")
 
-def prompt_hashes() -> dict: return {n: sha256_text(load_prompt(n)) for n in PROMPTS}
+def prompt_hashes() -> dict:
+    "{name: SHA-256}, for cards and manifests."
+    return {n: sha256_text(load_prompt(n)) for n in PROMPTS}
 
-# %% ../nbs/32_designer.ipynb #c888718f
+# %% ../nbs/32_designer.ipynb #f988251e
+def extract_code(text: str) -> str | None:
+    "The Python file in a model's reply: a fenced block, a block that was cut off, or bare code; None when there is none."
+    text = re.sub(r"<think>.*?(</think>|$)", "", text or "", flags=re.S).replace("\r\n", "\n")
+    blocks = [m[1] for m in re.finditer(r"^[ \t]*```[^\n`]*\n(.*?)(?:^[ \t]*```|\Z)", text, re.S | re.M)]
+    whole = [b for b in blocks if re.search(r"^\s*class \w+", b, re.M)]
+    if whole: return whole[-1].strip("\n") + "\n"
+    bare = re.search(r"^(?:import |from |class Mechanism)", text, re.M)
+    return text[bare.start():].strip("\n") + "\n" if bare and not blocks and "class Mechanism" in text else None
+
+ALLOWED = set("__future__ bisect collections dataclasses functools heapq itertools json math re statistics string textwrap typing".split())
+
+def check_source(source: str) -> str | None:
+    "What can be said without running it; None when nothing is wrong."
+    try: tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as e: return f"{type(e).__name__}: {e}"
+    for node in ast.walk(tree):
+        wanted = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or "."] if isinstance(node, ast.ImportFrom) else []
+        bad = [name for name in wanted if name.split(".")[0] not in ALLOWED]
+        if bad: return f"line {node.lineno}: import of {bad[0]} is not allowed, only {', '.join(sorted(ALLOWED))}"
+    found = next((n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == "Mechanism"), None)
+    if found is None: return "the file has no top-level class named Mechanism"
+    missing = {"scene", "faults", "brief", "query"} - {n.name for n in found.body if isinstance(n, ast.FunctionDef)}
+    return f"class Mechanism lacks the method {', '.join(sorted(missing))}" if missing else None
+
+# %% ../nbs/32_designer.ipynb #810f496b
+@dataclass(frozen=True)
+class LLM:
+    "A language model behind an OpenAI-compatible endpoint."
+    model: str
+    base_url: str | None = None                              # None: the Hub's router
+    api_key: str | None = field(default=None, repr=False)
+    max_tokens: int = 8000                                   # of one reply
+    timeout: float = 300.                                    # seconds for one reply
+
+    def ask(self, messages: list[dict], seed: int) -> tuple[str, bool]:
+        "(reply, whether it was cut off); raises `OpenAdaptError` when there is none."
+        from huggingface_hub import InferenceClient          # late: it is slow to import
+        where = re.sub(r"//[^/@]*@", "//", self.base_url or "the Hub's router")
+        try:                                                 # without a key the client would send a saved Hub token to any server
+            client = InferenceClient(base_url=self.base_url, api_key=self.api_key or "none", timeout=self.timeout)
+            choice = client.chat_completion(messages, model=self.model, max_tokens=self.max_tokens, seed=seed).choices[0]
+            return choice.message.content or "", choice.finish_reason == "length"
+        except Exception as e:                               # refused, timed out, not JSON, not the protocol: the client has no common base class
+            said = str(e).replace(self.api_key or "\0", "***").split("\n")[0][:300]
+            raise OpenAdaptError(f"the language model {self.model} at {where} gave no answer: {type(e).__name__} {said}") from None
+
+def llm_from_env(env=os.environ) -> LLM | None:
+    "The configured model; None when none is."
+    url, model, key = (env.get(f"OPENADAPT_LLM_{k}", "").strip() or None for k in ("BASE_URL", "MODEL", "API_KEY"))
+    key = key or (env.get("HF_TOKEN") if url is None else None)
+    if model and (url or key): return LLM(model, url, key)
+    missing = "OPENADAPT_LLM_MODEL" if url else "OPENADAPT_LLM_BASE_URL (or HF_TOKEN)"
+    if model or url: raise OpenAdaptError(f"the language model is half configured: {missing} is not set")
+
+# %% ../nbs/32_designer.ipynb #0c22284c
+ROUNDS = 5
+
+class DesignFailed(OpenAdaptError):
+    "No valid mechanism came out; `rounds` holds every reply with its verdict, `card` the rest."
+    def __init__(self, message: str, rounds: list, card: dict): super().__init__(message); self.rounds, self.card = rounds, card
+
+def as_data(text: str) -> str:
+    "Foreign text between marks that it cannot close itself."
+    return "<data>\n" + re.sub(r"</?\s*data\s*>", "(data)", text, flags=re.I)[:6000] + "\n</data>"
+
+def judge(reply: str, cut: bool, validate) -> tuple[str | None, str]:
+    "(source, verdict) of one reply; the verdict is \"valid\" or what was wrong."
+    if not reply.strip(): return None, "the reply is empty"
+    source = extract_code(reply)
+    if source is None: return None, "the reply holds no ```python block with a class Mechanism"
+    wrong = check_source(source) or (validate(source) if validate else None)
+    return source, wrong + " (the reply was cut off: write a shorter file)" * cut if wrong else "valid"
+
+# %% ../nbs/32_designer.ipynb #ab620874
+def design_with(llm: LLM, prompt: str, seed: int, validate, progress) -> Design:
+    "Let `llm` write a mechanism, and repair it by counter-example, in at most `ROUNDS` rounds."
+    ask = {"role": "user", "content": "Write a mechanism for this wish.\n" + as_data(check_prompt(prompt))}
+    start, rounds = [{"role": "system", "content": load_prompt("designer")}, ask], []
+    card, messages = {"designer": llm.model, "domain": "free"}, start
+    offline = "design without a language model (unset OPENADAPT_LLM_BASE_URL and OPENADAPT_LLM_MODEL)"
+    for n in range(1, ROUNDS + 1):
+        try: reply, cut = llm.ask(messages, seed + n)
+        except OpenAdaptError as e: raise DesignFailed(f"{e}. Check the configuration, or {offline}.", rounds, card) from None
+        source, verdict = judge(reply, cut, validate)
+        rounds.append({"round": n, "text": reply, "verdict": verdict})
+        if progress: progress(f"{llm.model}, round {n} of {ROUNDS}: {verdict.splitlines()[0][:120]}")
+        if verdict == "valid": return Design(source, card, rounds)
+        messages = start + [{"role": "assistant", "content": reply or "(nothing)"}, {"role": "user", "content":
+            "The file was checked and is wrong. The check reports:\n" + as_data(verdict) + "\nReply with the whole corrected file in one ```python block."}]
+    raise DesignFailed(f"{llm.model} wrote no valid mechanism in {ROUNDS} rounds; the last one: {rounds[-1]['verdict'][:300]}. "
+                       f"Try another model, or {offline}: that covers {COVERED}.", rounds, card)
+
 def design(
     prompt: str,     # what to train for
     seed: int = 0,   # another seed, another structure
+    llm=None,        # an `LLM`; None composes offline
+    validate=None,   # source -> counter-example as text, or None; static checks alone when it is missing
+    progress=None,   # called with a line of text at each round
 ) -> Design:
-    "A mechanism for `prompt`."
-    return design_offline(prompt, seed)
+    "A mechanism for `prompt`, with its card."
+    made = design_offline(prompt, seed) if llm is None else design_with(llm, prompt, seed, validate, progress)
+    wrong = validate(made.source) if validate and llm is None else None
+    if wrong: raise DesignFailed(f"the composed mechanism is not valid: {wrong[:300]}", [], made.card)
+    proof = {"rounds": len(made.rounds), "prompt_hashes": prompt_hashes(), "source_sha256": sha256_text(made.source)}
+    made.card = {"prompt": prompt, "seed": seed} | made.card | proof
+    return made

@@ -103,7 +103,7 @@ def tools(spec: Spec) -> list[dict]:
     dry_run = tool("dry_run", f"Whether the platform would refuse a {remedy}.", {remedy: string | {"enum": remedies}})
     return [*asks, dry_run, tool(spec.submit, "Answer, once.", answer, [entity, cause, remedy])]
 
-# %% ../nbs/13_env.ipynb #52d859b9
+# %% ../nbs/13_env.ipynb #e415e9ef
 @dataclass
 class Step:
     "What one action brought."
@@ -135,7 +135,7 @@ class Episode:
     def reset(self) -> Step:
         "Begin again; the first step holds the opening view."
         self.steps, self.done, self.solved, self.end_reason, self.total_reward = 0, False, False, None, 0.0
-        self.parts, self.seen, self.asked, self.history, self._charges = dict.fromkeys(COMPONENTS, 0.0), {}, {}, [], {}
+        self.parts, self.seen, self.asked, self.dry_runs, self.history, self._charges = dict.fromkeys(COMPONENTS, 0.0), {}, {}, {}, [], {}
         self.opening = opening_text(self._world)
         return Step(self.opening, breakdown=dict(self.parts))
 
@@ -158,7 +158,7 @@ class Episode:
         "End from outside, without an answer: too_long, malformed, error."
         if not self.done: self._end(reason, self.parts | {"penalty": penalty(self._charges)}, False)
 
-# %% ../nbs/13_env.ipynb #70bc0251
+# %% ../nbs/13_env.ipynb #c6b9e02f
 @patch
 def _charge(self: Episode, name: str) -> None:
     self._charges[name] = self._charges.get(name, 0) + 1
@@ -210,7 +210,8 @@ def _dry_run(self: Episode, move: Move) -> Step:
     if remedy is None or len(move.params) != 1:
         self._charge("invalid")
         return self._spend(f"dry_run takes {name}: one of {' '.join(sorted(known.values()))}")
-    return self._spend(f"dry_run {remedy}: {'refused by policy' if remedy in self._world.refused else 'accepted'}", notice="")
+    self.dry_runs[remedy] = remedy not in self._world.refused
+    return self._spend(f"dry_run {remedy}: {'accepted' if self.dry_runs[remedy] else 'refused by policy'}", notice="")
 
 @patch
 def _submit(self: Episode, move: Move) -> Step:

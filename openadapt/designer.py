@@ -378,7 +378,7 @@ def judge(reply: str, cut: bool, validate) -> tuple[str | None, str]:
     wrong = check_source(source) or (validate(source) if validate else None)
     return source, wrong + " (the reply was cut off: write a shorter file)" * cut if wrong else "valid"
 
-# %% ../nbs/32_designer.ipynb #ab620874
+# %% ../nbs/32_designer.ipynb #2beff6e4
 def design_with(llm: LLM, prompt: str, seed: int, validate, progress) -> Design:
     "Let `llm` write a mechanism, and repair it by counter-example, in at most `ROUNDS` rounds."
     ask = {"role": "user", "content": "Write a mechanism for this wish.\n" + as_data(check_prompt(prompt))}
@@ -392,8 +392,8 @@ def design_with(llm: LLM, prompt: str, seed: int, validate, progress) -> Design:
         rounds.append({"round": n, "text": reply, "verdict": verdict})
         if progress: progress(f"{llm.model}, round {n} of {ROUNDS}: {verdict.splitlines()[0][:120]}")
         if verdict == "valid": return Design(source, card, rounds)
-        messages = start + [{"role": "assistant", "content": reply or "(nothing)"}, {"role": "user", "content":
-            "The file was checked and is wrong. The check reports:\n" + as_data(verdict) + "\nReply with the whole corrected file in one ```python block."}]
+        again = f"The check reports that the file is wrong:\n{as_data(verdict)}\nReply with the whole corrected file in one ```python block."
+        messages = start + [{"role": "assistant", "content": reply or "(nothing)"}, {"role": "user", "content": again}]
     raise DesignFailed(f"{llm.model} wrote no valid mechanism in {ROUNDS} rounds; the last one: {rounds[-1]['verdict'][:300]}. "
                        f"Try another model, or {offline}: that covers {COVERED}.", rounds, card)
 

@@ -39,8 +39,8 @@ def shown(view: View, kind=None, source=None, genuine=False) -> list[int]:
     mask = view.genuine() if genuine else view.world.evidence
     return [r for r, s in sorted(view.shown.items()) if mask[r] and (kind is None or s["kind"] == kind) and (source is None or s["source"] == source)]
 
-# %% ../nbs/12_eci.ipynb #434bd953
-def drop_readings(view: View, rng: random.Random, share: float = .25) -> None:
+# %% ../nbs/12_eci.ipynb #cbd052a5
+def drop_readings(view: View, rng: random.Random, share: float = .08) -> None:
     "Hide a share of the symptoms, one at a time."
     symptoms = shown(view, genuine=True)
     for r in rng.sample(symptoms, math.ceil(share * len(symptoms))): keep(view, {r: None})
@@ -49,7 +49,7 @@ def crossed(value: float, usual: float, spread: float, push: float) -> list:
     "A usual metric pushed over the abnormal line, an abnormal one back to usual."
     return [round(usual + (push * spread if abs(value - usual) <= 2 * spread else 0), 3), usual, spread]
 
-def cross_readings(view: View, rng: random.Random, share: float = .15) -> None:
+def cross_readings(view: View, rng: random.Random, share: float = .08) -> None:
     "Let metrics cross the abnormal line, either way."
     metrics = [r for r in shown(view) if any(map(is_metric, view.shown[r]["values"].values()))]
     for r in rng.sample(metrics, math.ceil(share * len(metrics))):
@@ -65,9 +65,9 @@ def lose_family(view: View, rng: random.Random) -> None:
     for s, k in rng.sample(pairs, len(pairs)):
         if keep(view, {r: None for r in shown(view, k, s)}): return
 
-# %% ../nbs/12_eci.ipynb #b3563e03
-def plant_decoy(view: View, rng: random.Random) -> set:
-    "Show the nearest rival's symptoms on its own entity, as far as the truth stays provable; gives the entities touched."
+# %% ../nbs/12_eci.ipynb #c51c49e2
+def plant_decoy(view: View, rng: random.Random, share: float = .3) -> set:
+    "Show a share of the nearest rival's symptoms, as far as the truth stays provable; gives the rival's entity."
     w = view.world
     elsewhere = [f for f in range(1, len(w.faults)) if w.faults[f][0] != w.truth[0]]
     if not elsewhere: return set()
@@ -76,7 +76,8 @@ def plant_decoy(view: View, rng: random.Random) -> set:
     others = np.delete(w.codes, rival, 0)
     typical = w.evidence & (w.codes[rival] != w.healthy) & (w.codes[rival] >= 0) & (w.codes[rival] != w.codes[0])
     proof = (others != w.codes[rival]).all(0)
-    planted = [r for r in rng.sample(np.flatnonzero(typical & ~proof).tolist(), int((typical & ~proof).sum())) if keep(view, {r: w.tables[rival][r]})]
+    signs = np.flatnonzero(typical & ~proof).tolist()
+    planted = [r for r in rng.sample(signs, math.ceil(share * len(signs))) if keep(view, {r: w.tables[rival][r]})]
     return {w.faults[rival][0]} if planted else set()
 
 def plant_changes(view: View, rng: random.Random, n: int = 4) -> None:
@@ -86,7 +87,7 @@ def plant_changes(view: View, rng: random.Random, n: int = 4) -> None:
     for s in rng.sample(sources, min(n, len(sources))):
         view.edit({r: view.shown[r] | {"at": -rng.randint(1, 4)} for r in events if view.shown[r]["source"] == s})
 
-# %% ../nbs/12_eci.ipynb #2e2b2db2
+# %% ../nbs/12_eci.ipynb #f6cccdfa
 def lie(view: View, rng: random.Random) -> None:
     "Let one telemetry family of one deviating entity report health."
     w = view.world
@@ -94,7 +95,7 @@ def lie(view: View, rng: random.Random) -> None:
     for s, k in rng.sample(loud, len(loud)):
         if keep(view, {r: w.tables[-1][r] | {"at": 0} for r in shown(view, k, s, genuine=True) if r in w.tables[-1]}): return
 
-def hide_traces(view: View, rng: random.Random, share: float = .34) -> None:
+def hide_traces(view: View, rng: random.Random, share: float = .2) -> None:
     "Hide the traces of a share of the entities."
     entities = sorted({view.shown[r]["source"] for r in shown(view, "trace")})
     for s in rng.sample(entities, math.ceil(share * len(entities))): keep(view, {r: None for r in shown(view, "trace", s)})

@@ -99,7 +99,7 @@ class Experience:
         found = [(i, (verb, other, gist(episode.seen[i][3], episode.entities))) for verb, e, other, ids in calls if e == entity for i in ids]
         return [(i, self.told[k]) for i, k in found if k in self.told]
 
-# %% ../nbs/21_shortcuts.ipynb #e8dde603
+# %% ../nbs/21_shortcuts.ipynb #c6a6a3bb
 def deviates(episode: Episode, entity: str) -> bool | None:
     "Whether a metric of `entity` was seen off; None when none was seen."
     seen = [any(s[4].values()) for s in episode.seen.values() if s[1] == entity and s[4]]
@@ -132,13 +132,13 @@ def walk(know: Experience, episode: Episode) -> tuple[str, Move | None]:
 def question_args(episode: Episode, verb: str, entity: str) -> dict: return {next(iter(episode.spec.queries[verb])): entity}
 
 def settle(know: Experience, episode: Episode, suspect: str) -> Move | None:
-    "What to ask the suspect next: its log and metrics, then the check that settled the likeliest causes before."
-    for kind in ("log", "metric"):
-        if move := question(episode, know.verb(kind), suspect): return move
+    "What to ask the suspect next: its log, then the checks that settled the likeliest causes before, until one is all but certain."
+    if move := question(episode, know.verb("log") or know.verb("metric"), suspect): return move
     belief = know.belief(episode, suspect)
+    if max(belief.values()) > .9: return None
     for cause in sorted(belief, key=belief.get, reverse=True)[:3]:
         for (verb, other), _ in know.settled[cause].most_common(1):
-            if belief[cause] < .9 and (move := question(episode, verb, suspect, other)): return move
+            if move := question(episode, verb, suspect, other): return move
     return None
 
 def conclude(know: Experience, episode: Episode, suspect: str) -> Move:
@@ -162,8 +162,8 @@ def investigator(know: Experience):
         return final
     return policy
 
-# %% ../nbs/21_shortcuts.ipynb #0abf270d
-SLIPS = {"detour": .10, "early": .04, "cause": .30, "entity": .15}   # per question, per question, per answer, per answer
+# %% ../nbs/21_shortcuts.ipynb #67194ee6
+SLIPS = {"detour": .10, "early": .04, "cause": .40, "entity": .20}   # per question, per question, per answer, per answer
 
 def responder(know: Experience, slips: dict = SLIPS):
     "A fallible investigator."

@@ -1,0 +1,1 @@
+"""OpenEnv packages that ship with OpenAdapt."""

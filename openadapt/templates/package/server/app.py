@@ -1,0 +1,24 @@
+"""Serves __NAME__ over HTTP and WebSocket: `uvicorn server.app:app`, run in the package's folder."""
+import argparse
+
+import uvicorn
+from openenv.core.env_server.http_server import create_app
+
+from openadapt.env import InvestigationAction, InvestigationObservation, InvestigationState
+
+from .environment import __CLASS__Environment
+
+app = create_app(__CLASS__Environment, InvestigationAction, InvestigationObservation, env_name="__NAME__",
+                 max_concurrent_envs=64, state_cls=InvestigationState)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Serve __NAME__.")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8000)
+    args = parser.parse_args()
+    uvicorn.run(app, host=args.host, port=args.port)
+
+
+if __name__ == "__main__":
+    main()

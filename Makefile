@@ -3,6 +3,8 @@
 # make prepare  after editing a notebook: export, clean, README
 PROMPT ?= Train an agent to diagnose degraded production services
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+# the Pythons to try, in this order; PYTHON=/path/to/one names the only one
+PYTHONS := $(or $(PYTHON),python3 python3.13 python3.12 python3.11 python)
 VENV := .venv
 BIN := $(VENV)/bin
 PINS := constraints.txt settings.ini setup.py pyproject.toml
@@ -31,10 +33,10 @@ prepare: $(VENV)/.installed-dev
 
 # `.installing` stands while an install is under way: found at the start, it tells of a killed one, and .venv is made anew.
 $(VENV)/.installed: $(PINS)
-	@py=; for c in $(or $(PYTHON),python3 python3.13 python3.12 python3.11 python); do \
+	@py=; for c in $(PYTHONS); do \
 	  "$$c" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && py=$$c && break; done; \
 	if [ -z "$$py" ]; then \
-	  echo "OpenAdapt needs Python 3.11 or newer with venv, and found none as: $(or $(PYTHON),python3, python3.13, python3.12, python3.11, python)." >&2; \
+	  echo "OpenAdapt needs Python 3.11 or newer with venv, and found none as: $(PYTHONS)." >&2; \
 	  echo "Install one (Debian, Ubuntu: apt install python3 python3-venv) or name one: make run PYTHON=/path/to/python3.12" >&2; exit 1; fi; \
 	if [ -e $(VENV)/.installing ] || ! $(BIN)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
 	  rm -rf $(BIN) $(VENV) && mkdir -p $(VENV) && touch $(VENV)/.installing && echo "$$py -m venv $(VENV)" && "$$py" -m venv $(VENV); fi

@@ -47,5 +47,5 @@ $(VENV)/.installed: $(PINS)
 
 $(VENV)/.installed-dev: $(VENV)/.installed
 	@touch $(VENV)/.installing
-	$(BIN)/python -m pip install -c constraints.txt -e ".[dev]"
+	$(BIN)/python -m pip install -q -c constraints.txt -e ".[dev]"
 	@touch $@; rm -f $(VENV)/.installing

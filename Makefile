@@ -23,7 +23,7 @@ test: export WANDB_MODE = offline
 test: $(VENV)/.installed-dev
 	$(BIN)/ruff check openadapt tests
 	$(BIN)/pytest tests/test_repo.py
-	$(BIN)/nbdev_test --do_print
+	$(BIN)/nbdev_test --do-print
 	$(BIN)/pytest --ignore=tests/test_repo.py
 
 prepare: $(VENV)/.installed-dev

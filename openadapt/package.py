@@ -18,12 +18,13 @@ from openenv.validation.runner import source_digest
 from openenv.validation.types import ProviderCapability
 from .core import OpenAdaptError, sha256_text
 
-# %% ../nbs/14_package.ipynb #c9dcf4bf
+# %% ../nbs/14_package.ipynb #c561eadb
 def _class_body(source: str) -> list:
     "The body of the class that the source calls `Mechanism`."
     try: tree = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as e: raise OpenAdaptError(f"the mechanism's source does not parse: {e}") from None
-    named = {t.id: n.value.id for n in tree if isinstance(n, ast.Assign) and isinstance(n.value, ast.Name) for t in n.targets if isinstance(t, ast.Name)}
+    aliases = [n for n in tree if isinstance(n, ast.Assign) and isinstance(n.value, ast.Name)]
+    named = {t.id: n.value.id for n in aliases for t in n.targets if isinstance(t, ast.Name)}
     wanted = named.get("Mechanism", "Mechanism")
     found = [n.body for n in tree if isinstance(n, ast.ClassDef) and n.name == wanted]
     if not found: raise OpenAdaptError("the mechanism's source has no class Mechanism: name it so, or end with `Mechanism = YourClass`")
@@ -91,7 +92,7 @@ def vendored() -> dict:
     home = Path(str(files("openadapt")))
     return {f"vendor/openadapt/{(Path(v).parent / p).as_posix()}": text for v in VENDORED for p, text in _read_tree(home / v).items()}
 
-# %% ../nbs/14_package.ipynb #0460bffd
+# %% ../nbs/14_package.ipynb #c6c6432c
 def package_files(
     source: str,        # the mechanism
     card: dict,         # where it came from
@@ -100,9 +101,10 @@ def package_files(
 ) -> dict:
     "{path: text} of a package."
     names = read_names(source)
-    if card.get("source_sha256", sha256_text(source)) != sha256_text(source): raise OpenAdaptError("the card belongs to another source: its source_sha256 differs")
-    tokens = safe_names(names["name"]) | {"QUOTED": json.dumps(names["description"], ensure_ascii=False)[1:-1], "SUMMARY": names["description"],
-                                          "SUBMIT": names["submit"], "FIELDS": ", ".join(names["fields"])}
+    if card.get("source_sha256", sha256_text(source)) != sha256_text(source):
+        raise OpenAdaptError("the card belongs to another source: its source_sha256 differs")
+    quoted = json.dumps(names["description"], ensure_ascii=False)[1:-1]
+    tokens = safe_names(names["name"]) | {"QUOTED": quoted, "SUMMARY": names["description"], "SUBMIT": names["submit"], "FIELDS": ", ".join(names["fields"])}
     fill = lambda text: re.sub(r"__([A-Z]+)__", lambda m: tokens.get(m[1], m[0]), text)
     root = Path(str(files("openadapt"))) / "templates" / "package"
     made = {p.removeprefix("package/"): fill(text) for p, text in _read_tree(root).items()}
@@ -140,7 +142,7 @@ def render_package(
         if part: shutil.rmtree(part, ignore_errors=True)
     return out
 
-# %% ../nbs/14_package.ipynb #14065cf8
+# %% ../nbs/14_package.ipynb #e4e5f6b7
 _boot = ("import os, threading\nwatch = lambda: (os.read(0, 1), os.killpg(0, 9))\n"
          "threading.Thread(target=watch, daemon=True).start()\nimport uvicorn\nuvicorn.main()")
 
@@ -155,7 +157,8 @@ def serve(dir, host: str = "127.0.0.1", port: int = 8000) -> None:
     dir = _package(dir)
     try: socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
     except (OSError, OverflowError) as e:
-        raise OpenAdaptError(f"cannot listen on {host}:{port} ({getattr(e, 'strerror', None) or e}): choose another port or stop what uses it") from None
+        why = getattr(e, "strerror", None) or e
+        raise OpenAdaptError(f"cannot listen on {host}:{port} ({why}): choose another port or stop what uses it") from None
     server = subprocess.Popen([sys.executable, "-m", "uvicorn", "server.app:app", "--host", host, "--port", str(port)], cwd=dir)
     try: code = server.wait()
     except KeyboardInterrupt: code = 0

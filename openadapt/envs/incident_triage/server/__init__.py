@@ -1,0 +1,1 @@
+"""Server of incident_triage."""

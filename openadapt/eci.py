@@ -7,10 +7,11 @@ __all__ = ['TIERS', 'BUDGET', 'TIGHT', 'TIGHT_MOST', 'NOISE', 'TRIES', 'Rejected
            'crossed', 'cross_readings', 'lose_family', 'plant_decoy', 'plant_changes', 'lie', 'hide_traces', 'refusals',
            'wrap', 'prepare_tiers', 'prepare', 'Pool']
 
-# %% ../nbs/12_eci.ipynb #74d58c76
-import math, random
+# %% ../nbs/12_eci.ipynb #f4375860
+import math, os, random, time
 from concurrent.futures import ProcessPoolExecutor
-from threading import Lock
+from multiprocessing import get_context
+from threading import Lock, Thread
 import numpy as np
 from .core import OpenAdaptError, keyed_rng, split_of
 from .world import PreparedWorld, View, build_world, ceiling_player, freeze, is_metric, oracle_calls
@@ -143,7 +144,7 @@ def prepare(mechanism, seed: int, eci: int) -> PreparedWorld:
     if eci not in TIERS: raise OpenAdaptError(f"ECI {eci!r} does not exist: use one of {TIERS}")
     return prepare_tiers(mechanism, seed, (eci,))[eci]
 
-# %% ../nbs/12_eci.ipynb #87d3c035
+# %% ../nbs/12_eci.ipynb #aee7bc98
 def _prepare_seeds(open_mechanism, seeds: list) -> list:
     "Run by a worker: [(seed, tiers or None)]."
     mechanism, out = open_mechanism(), []
@@ -153,6 +154,13 @@ def _prepare_seeds(open_mechanism, seeds: list) -> list:
             except Rejected: out.append((seed, None))
     finally: mechanism.close()
     return out
+
+def _end_with(parent: int) -> None:
+    "Run by a worker: end when the parent is gone, however it went."
+    def watch():
+        while os.getppid() == parent: time.sleep(1)
+        os._exit(1)
+    Thread(target=watch, daemon=True).start()
 
 class Pool:
     "Prepared worlds of one mechanism, by seed and tier."
@@ -191,7 +199,7 @@ class Pool:
         todo = [s for s in seeds if s not in self.worlds]
         chunks = [todo[i:i + 16] for i in range(0, len(todo), 16)]
         if not chunks: return
-        with ProcessPoolExecutor(workers) as executor:
+        with ProcessPoolExecutor(workers, get_context("spawn"), _end_with, (os.getpid(),)) as executor:
             for i, done in enumerate(executor.map(_prepare_seeds, [open_mechanism] * len(chunks), chunks), 1):
                 self.worlds |= dict(done)
                 if progress: progress(min(16 * i, len(todo)))

@@ -7,8 +7,8 @@ __all__ = ['LEVELS', 'MAX_SOURCE', 'MAX_REPLY', 'MAX_TABLE', 'MAX_PARTS', 'MAX_T
            'SandboxError', 'level_of', 'printable', 'read_reply', 'Worker', 'JailedMechanism', 'advice', 'jail_report',
            'jail_level']
 
-# %% ../nbs/30_sandbox.ipynb #0676ba96
-import json, math, os, select, shutil, signal, socket, subprocess, sys, sysconfig, tempfile, threading, time, warnings, weakref
+# %% ../nbs/30_sandbox.ipynb #f5ec1cc7
+import json, math, os, re, select, shutil, signal, socket, subprocess, sys, sysconfig, tempfile, threading, time, warnings, weakref
 from collections import Counter
 from functools import cache
 from importlib.resources import files
@@ -31,7 +31,7 @@ def level_of(hello: dict) -> int:
     if hello["host"] == {"host_file": "ENOENT", "host_process": "ESRCH", "host_socket": "ECONNREFUSED"}: return 4
     return 3 if "open" in tried("files_before") and "open" not in tried("files_after") else 2
 
-# %% ../nbs/30_sandbox.ipynb #24ffa494
+# %% ../nbs/30_sandbox.ipynb #fe38084d
 MAX_SOURCE, MAX_REPLY, MAX_TABLE, MAX_PARTS, MAX_TEXT, MAX_DEPTH, MAX_OUTPUT = 256 << 10, 1 << 20, 16 << 20, 1 << 20, 4096, 20, 64 << 10
 
 def printable(text: str, most: int = 8000) -> str:
@@ -39,22 +39,27 @@ def printable(text: str, most: int = 8000) -> str:
     text = text if len(text) <= most else f"{text[:most//2]}\n... cut ...\n{text[-most//2:]}"
     return "".join(c if c in "\n\t" or c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 
+def _portable(text: str) -> str:
+    "A worker's trace without what only this machine or this run has: the harness's frames, paths, addresses."
+    text = re.sub(r'  File "[^"]*worker\.py", line .*\n?', "", text.replace(sysconfig.get_path("stdlib"), "python"))
+    return re.sub(r"(Current t|T)hread 0x\w+ \(most recent call first\)", "Hangs here (innermost first)", text)
+
 def read_reply(raw: bytes):
-    "Parse a frame; raises `ValueError` unless it is modest, finite JSON."
-    if sum(map(raw.count, (b",", b"[", b"{"))) > MAX_PARTS: raise ValueError("too many parts")
+    "Parse a frame; raises `ValueError` when it is no JSON, `OverflowError` when it is too much of it."
+    if sum(map(raw.count, (b",", b"[", b"{"))) > MAX_PARTS: raise OverflowError("too many parts")
     def refuse(word): raise ValueError(f"{word} is not a finite number")
     try: value = json.loads(raw.decode("utf-8"), parse_constant=refuse)
-    except RecursionError as e: raise ValueError("nested too deep") from e
+    except RecursionError as e: raise OverflowError("nested too deep") from e
     stack = [(value, 0)]
     while stack:
         x, depth = stack.pop()
-        if depth > MAX_DEPTH: raise ValueError("nested too deep")
+        if depth > MAX_DEPTH: raise OverflowError("nested too deep")
         if type(x) is dict: stack += [(y, depth+1) for kv in x.items() for y in kv]
         elif type(x) is list: stack += [(y, depth+1) for y in x]
         elif type(x) is str:
-            if len(x) > MAX_TEXT: raise ValueError(f"a text of {len(x)} characters, at most {MAX_TEXT}")
+            if len(x) > MAX_TEXT: raise OverflowError(f"a text of {len(x)} characters, at most {MAX_TEXT}")
             if not x.isascii(): x.encode("utf-8")                       # half a surrogate pair raises
-        elif type(x) is float and not math.isfinite(x) or type(x) is int and x.bit_length() > 64: raise ValueError("a number out of range")
+        elif type(x) is float and not math.isfinite(x) or type(x) is int and x.bit_length() > 64: raise OverflowError("a number out of range")
     return value
 
 # %% ../nbs/30_sandbox.ipynb #bcc182fc
@@ -86,7 +91,7 @@ def _bwrap() -> tuple:
         if tried.returncode == 0: return tuple(command)
     return ()
 
-# %% ../nbs/30_sandbox.ipynb #aa82eeaf
+# %% ../nbs/30_sandbox.ipynb #85164c95
 def _end(process, fds, owner):
     "Kill the process group and close our ends; only in the process that started it."
     if os.getpid() == owner:
@@ -116,21 +121,21 @@ class Worker:
             self.kill = weakref.finalize(self, _end, process, (self.w, self.r, self.o, hold), os.getpid())
             for fd in (self.w, self.r, self.o): os.set_blocking(fd, False)
             try: self.hello = read_reply(self.exchange("start", b"", 20., MAX_REPLY))
-            except (ContractError, ValueError) as e: raise SandboxError(f"the sandbox did not start: {e}\n{self.output}") from e
+            except (ContractError, ValueError, OverflowError) as e: raise SandboxError(f"the sandbox did not start: {e}\n{self.output}") from e
             finally: os.rmdir(folder)                                   # a working directory that is gone: empty, and nothing can be made in it
         self.level = level_of(self.hello)
 
     @property
-    def output(self) -> str: return printable(self.printed.decode(errors="replace"), 4000)
+    def output(self) -> str: return printable(_portable(self.printed.decode(errors="replace")), 4000)
 
-# %% ../nbs/30_sandbox.ipynb #8610d2a6
+# %% ../nbs/30_sandbox.ipynb #26118fb0
 @patch
 def fail(self: Worker, check: str, message: str, traceback: str = ""):
     "Kill the worker and say why."
     if self.kill.alive:
         self._listen()
         self.kill()
-    raise ContractError(check, printable(message, 1500), traceback=printable(traceback), output=self.output)
+    raise ContractError(check, printable(message, 1500), traceback=printable(_portable(traceback)), output=self.output)
 
 @patch
 def _listen(self: Worker) -> bool:
@@ -150,7 +155,7 @@ def _died(self: Worker, call: str):
     how = f"{signal.Signals(number).name}{hints.get(number, '')}" if number else f"exit code {code}"
     self.fail("runtime.crash", f"{call}: the process ended with {how}")
 
-# %% ../nbs/30_sandbox.ipynb #51beda0b
+# %% ../nbs/30_sandbox.ipynb #5ef8effe
 @patch
 def exchange(self: Worker, call: str, request: bytes, seconds: float, most: int) -> bytes:
     "Send one frame, return one frame."
@@ -188,6 +193,7 @@ def ask(self: Worker, call: str, *args, seconds: float = 20., most: int = MAX_RE
     raw = self.exchange(call, len(frame).to_bytes(4, "little") + frame, seconds, most)
     try: reply = read_reply(raw)
     except ValueError as e: self.fail("runtime.protocol", f"{call}: {e}")
+    except OverflowError as e: self.fail("runtime.output", f"{call}: {e}")
     if type(reply) is not dict or reply.get("id") != self.n or set(reply) not in ({"id", "value"}, {"id", "error"}):
         self.fail("runtime.protocol", f"{call}: the reply has the wrong form")
     if "value" in reply: return reply["value"]

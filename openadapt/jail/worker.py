@@ -119,7 +119,7 @@ def describe(e) -> dict:
     except BaseException: message = f"{type(e).__name__} (its str() fails)"
     try: trace = "".join(traceback.format_exception(type(e), e, tb, limit=-20)) if tb is not None else ""
     except BaseException: trace = "the traceback could not be made"
-    return {"kind": kind, "message": cut(message, 1000), "traceback": cut(trace, 6000)}
+    return {"kind": kind, "message": cut(message, 1000), "traceback": cut(trace, 4000)}
 
 
 def send(text):

@@ -1,0 +1,7 @@
+"""sys.exit is an exception like any other."""
+# expect: runtime.exception
+# ruff: noqa
+class Mechanism(Attack):
+    def attack(self):
+        import sys
+        sys.exit(0)

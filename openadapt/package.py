@@ -6,8 +6,8 @@
 __all__ = ['VENDORED', 'read_names', 'safe_names', 'runtime_plan', 'vendored', 'package_files', 'render_package', 'serve',
            'served', 'ProcessProvider', 'static_checks', 'runtime_checks']
 
-# %% ../nbs/14_package.ipynb #c91c999d
-import ast, json, keyword, os, re, shutil, signal, socket, subprocess, sys, tempfile, time
+# %% ../nbs/14_package.ipynb #222f2e6e
+import ast, json, keyword, os, re, shutil, signal, socket, subprocess, sys, tempfile, time, warnings
 from contextlib import ExitStack, contextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -18,10 +18,11 @@ from openenv.validation.runner import source_digest
 from openenv.validation.types import ProviderCapability
 from .core import OpenAdaptError, sha256_text
 
-# %% ../nbs/14_package.ipynb #c561eadb
+# %% ../nbs/14_package.ipynb #73047a34
 def _class_body(source: str) -> list:
     "The body of the class that the source calls `Mechanism`."
-    try: tree = ast.parse(source).body
+    try:
+        with warnings.catch_warnings(): warnings.simplefilter("ignore"); tree = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as e: raise OpenAdaptError(f"the mechanism's source does not parse: {e}") from None
     aliases = [n for n in tree if isinstance(n, ast.Assign) and isinstance(n.value, ast.Name)]
     named = {t.id: n.value.id for n in aliases for t in n.targets if isinstance(t, ast.Name)}
@@ -92,7 +93,7 @@ def vendored() -> dict:
     home = Path(str(files("openadapt")))
     return {f"vendor/openadapt/{(Path(v).parent / p).as_posix()}": text for v in VENDORED for p, text in _read_tree(home / v).items()}
 
-# %% ../nbs/14_package.ipynb #c6c6432c
+# %% ../nbs/14_package.ipynb #37943425
 def package_files(
     source: str,        # the mechanism
     card: dict,         # where it came from
@@ -104,7 +105,8 @@ def package_files(
     if card.get("source_sha256", sha256_text(source)) != sha256_text(source):
         raise OpenAdaptError("the card belongs to another source: its source_sha256 differs")
     quoted = json.dumps(names["description"], ensure_ascii=False)[1:-1]
-    tokens = safe_names(names["name"]) | {"QUOTED": quoted, "SUMMARY": names["description"], "SUBMIT": names["submit"], "FIELDS": ", ".join(names["fields"])}
+    tokens = safe_names(names["name"]) | {"QUOTED": quoted, "SUMMARY": names["description"]}
+    tokens |= {"SUBMIT": names["submit"], "FIELDS": ", ".join(names["fields"])}
     fill = lambda text: re.sub(r"__([A-Z]+)__", lambda m: tokens.get(m[1], m[0]), text)
     root = Path(str(files("openadapt"))) / "templates" / "package"
     made = {p.removeprefix("package/"): fill(text) for p, text in _read_tree(root).items()}
@@ -217,11 +219,14 @@ class ProcessProvider:
     def build(self, root, execution) -> str: self.root = root; return "sha256:" + source_digest(root)
     def start(self, spec) -> _Subject: return _Subject(self.root)
 
-# %% ../nbs/14_package.ipynb #f9a5905f
+# %% ../nbs/14_package.ipynb #3432130e
 def _checks(dir, level, provider=None) -> list:
-    try: report = run_validation(Path(dir), max_level=level, provider=provider)
-    except (SignatureError, UnsupportedPackageError, OSError) as e: raise OpenAdaptError(f"{dir} is not an OpenEnv package: {e}") from None
-    return [(r.check_id, r.status.value.upper(), "; ".join(r.evidence)) for r in report.results]
+    for _ in range(3):
+        try: report = run_validation(Path(dir), max_level=level, provider=provider)
+        except (SignatureError, UnsupportedPackageError, OSError) as e: raise OpenAdaptError(f"{dir} is not an OpenEnv package: {e}") from None
+        found = [(r.check_id, r.status.value.upper(), "; ".join(r.evidence)) for r in report.results]
+        if not any("exceeded its time budget" in message for _, _, message in found): break    # OpenEnv's own 5 s, which a busy machine eats
+    return found
 
 def static_checks(dir) -> list:
     "OpenEnv's static checks of a package: [(check id, PASS | FAIL | SKIP | ERROR, message)]."

@@ -76,16 +76,17 @@ def synthetic_run(run, steps=120, texts=EVIL):
             frontier += 1; since = 0
         since += 1
         p = .3 + .65 / (1 + math.exp(-(since - 12) / 4)) + rng.uniform(-.05, .05)
-        size = lambda e, hard=frontier: 51 if e == hard else 4
+        size = lambda e, hard=frontier, new=since == 1: 0 if e == hard > 1 and new else 51 if e == hard else 4    # one step lacks its new tier
         by = {str(e): {"n": size(e), "solved": round(size(e) * min(1, p)), "reward": p * .9} for e in range(1, frontier + 1)}
         parts = {"correctness": .5 * p, "efficiency": .25 * p * p, "quality": .14 * p, "calibration": .05 * p * p, "penalty": -.12 * (1 - p)}
-        append_jsonl(run / "metrics.jsonl", {"step": step, "episodes": 64 * (step + 1), "reward": max(0, sum(parts.values())), "solve_rate": p,
+        append_jsonl(run / "metrics.jsonl", {"step": step, "episodes": 64, "reward": max(0, sum(parts.values())), "solve_rate": p,
                                              "frontier": frontier, "by_eci": by, "components": parts})
         game = {"step": step, "seed": step, "eci": frontier, "reward": .5, "solved": True, "end_reason": "submitted", "text": texts}
         with open(run / "rollouts.jsonl", "a") as f: f.write(json.dumps(game) + "\n")
     write_json(run / "curriculum.json", {"frontier": frontier, "events": events})
     rows, bases = [], {"random": .02, "constant": .03, "alert": .05, "loudest": .15, "latest_change": .1, "keyword": .12}
-    for policy, base in (bases | {"warm start": .4, "trained": .93, "oracle": 1.0}).items():
+    bases |= {"responder": .4, "warm start": .35, "warm start, greedy": .5, "trained": .93, "trained, greedy": .96, "oracle": 1.0}
+    for policy, base in bases.items():
         for eci in range(1, 6):
             s = base if policy == "oracle" else base * (1 - .15 * (eci - 1))
             rows.append({"policy": policy, "environment": "synthetic <b>", "eci": eci, "n": 200,
@@ -95,7 +96,8 @@ def synthetic_run(run, steps=120, texts=EVIL):
     write_json(run / "params.yaml", {"prompt": "SYNTHETIC <i>run</i> for tests", "seed": 7, "train": {"steps": steps, "lr": 1e-4}})
     write_json(run / "envs/abc123/card.json", {"name": "synthetic", "title": EVIL.replace("\ud800", "")})
     write_json(run / "envs/abc123/certificate.json", {"environment": "synthetic", "ok": True, "sha256": "0" * 64,
-        "checks": [{"id": f"semantic.check_{i}", "eci": i % 5 + 1, "verdict": "PASS" if i else "SKIP", "got": i / 7, "expected": ">= 0"} for i in range(20)]})
+        "checks": [{"id": f"semantic.check_{i}", "eci": i % 5 + 1, "verdict": "PASS" if i else "SKIP", "got": i / 7, "expected": ">= 0"}
+                   for i in range(20)]})
     write_json(run / "manifest.json", {"versions": {"openadapt": "0.0-synthetic", "torch": "x"}, "git": "0" * 40, "seconds": 812.3})
     return run
 
@@ -133,7 +135,8 @@ def test_every_unfinished_folder_gives_a_page(finished, tmp_path):
         shutil.copytree(finished, run)
         shutil.rmtree(run / name) if name == "envs" else (run / name).unlink()
         page = write_report(run).read_text(); parsed(page)
-        assert ("not yet" in page) == (name != "curriculum.json") and ("not finished" in page) == (name == "manifest.json")
+        assert ("not yet" in page) == (name != "curriculum.json") and "ECI 4 → 5" in page or name == "metrics.jsonl"
+        assert ("not finished" in page) == (name == "manifest.json")
 
 @pytest.mark.parametrize("name", ["metrics.jsonl", "curriculum.json", "evaluation.json", "params.yaml", "envs/abc123/certificate.json"])
 @pytest.mark.parametrize("damage", [b"{\n\n{]", b"\xff\xfe\x00", b"3\n3\n"])

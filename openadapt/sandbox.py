@@ -201,7 +201,7 @@ def ask(self: Worker, call: str, *args, seconds: float = 20., most: int = MAX_RE
     check = {"source": "static.source", "output": "runtime.output"}.get(error.get("kind"), "runtime.exception")
     self.fail(check, f"{call}: {error.get('message')}", str(error.get("traceback")))
 
-# %% ../nbs/30_sandbox.ipynb #97bad1e8
+# %% ../nbs/30_sandbox.ipynb #05d8a48a
 def _calls_in(queries: dict, entities: int) -> int:
     "How many calls a scene of that size has, without listing them."
     return sum(math.prod(entities if d == "entity" else len(d) for d in args.values()) for args in queries.values())
@@ -241,8 +241,8 @@ class JailedMechanism:
             warnings.warn(message, stacklevel=5)
         return worker
 
-    def _call(self, call, form, *args, most=MAX_REPLY):
-        "Ask the worker, starting one when there is none; the value must be of type `form`."
+    def _call(self, call, form, *args, most=MAX_REPLY, fits=None):
+        "Ask the worker, starting one when there is none; the value must be of type `form`, and fit."
         with self._lock:
             if self._closed: raise SandboxError(f"{call}: this mechanism is closed")
             for check, n in self.failures.items():
@@ -254,21 +254,22 @@ class JailedMechanism:
                     if call == "load": args = ()
                 value = spec if call == "load" else self.worker.ask(call, *args, seconds=self.timeout, most=most)
                 if type(value) is not form: self.worker.fail("runtime.output", f"{call}: expected a {form.__name__}, got a {type(value).__name__}")
+                if fits and not fits(value): self.worker.fail("runtime.protocol", f"{call}: pool and index do not fit together")
                 return value
             except ContractError as e:
                 self.failures[e.check] += 1; self.last = e
                 raise
 
-# %% ../nbs/30_sandbox.ipynb #591f90c5
+# %% ../nbs/30_sandbox.ipynb #4aeb7bfc
 @patch
 def _pooled(self: JailedMechanism, call: str, form: type, rows: int, width: int, *args) -> list:
     "Rows of values of type `form`, from a pool and an index."
-    value = self._call(call, dict, *args, most=MAX_TABLE)
-    pool, index = value.get("pool"), value.get("index")
-    ok = type(pool) is list and all(type(x) is form for x in pool) and type(index) is list and len(index) == rows
-    if not (ok and all(type(r) is list and len(r) == width and all(type(n) is int and 0 <= n < len(pool) for n in r) for r in index)):
-        self.worker.fail("runtime.protocol", f"{call}: pool and index do not fit together")
-    return [[pool[n] for n in row] for row in index]
+    def fits(value):
+        pool, index = value.get("pool"), value.get("index")
+        ok = type(pool) is list and all(type(x) is form for x in pool) and type(index) is list and len(index) == rows
+        return ok and all(type(r) is list and len(r) == width and all(type(n) is int and 0 <= n < len(pool) for n in r) for r in index)
+    value = self._call(call, dict, *args, most=MAX_TABLE, fits=fits)
+    return [[value["pool"][n] for n in row] for row in value["index"]]
 
 @patch
 def scene(self: JailedMechanism, seed: int) -> dict:

@@ -15,8 +15,8 @@ SECRET = "hunter2"
 TOOLS = '''
 def harness():
     "The globals of the jail's own code, as a hostile mechanism finds them."
-    import sys
-    frame = sys._getframe()
+    import inspect
+    frame = inspect.currentframe()
     while "lockdown" not in frame.f_globals: frame = frame.f_back
     return frame.f_globals
 def attempt(name, f):

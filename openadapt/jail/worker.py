@@ -7,15 +7,13 @@ import fcntl, json, os, signal, sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lockdown
 sys.path.pop(0)
-import _strptime, abc, bisect, calendar, collections, colorsys, copy, dataclasses, datetime, decimal, enum, faulthandler, fractions       # noqa: F401
-import functools, graphlib, hashlib, heapq, inspect, itertools, linecache, math, numbers, operator, random, re, statistics, string       # noqa: F401
-import textwrap, time, traceback, types, typing, unicodedata                                                                            # noqa: F401
+import __future__, _strptime, abc, bisect, builtins, calendar, collections, colorsys, contextlib, copy, dataclasses, datetime, decimal    # noqa: F401
+import enum, faulthandler, fractions, functools, graphlib, hashlib, heapq, inspect, itertools, linecache, math, numbers, operator       # noqa: F401
+import random, re, statistics, string, textwrap, time, traceback, types, typing, unicodedata                                            # noqa: F401
 
 MAX_REPLY, MAX_TABLE, MAX_DEPTH, MAX_PARTS = 1 << 20, 16 << 20, 16, 100_000
-OFFERED = """abc bisect calendar collections colorsys copy dataclasses datetime decimal enum fractions functools graphlib hashlib heapq inspect
- itertools json math numbers operator random re statistics string textwrap time types typing unicodedata""".split()
-WITHHELD = """os posix socket _socket selectors select signal _signal fcntl resource mmap platform ctypes _ctypes faulthandler lockdown
- __main__""".split()
+OFFERED = """__future__ abc bisect calendar collections colorsys contextlib copy dataclasses datetime decimal enum fractions functools graphlib hashlib
+ heapq inspect itertools json math numbers operator random re statistics string textwrap time types typing unicodedata""".split()
 ATTRIBUTES = ("name", "description", "submit", "fields", "remedies", "queries", "prior")
 dumps = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
@@ -53,10 +51,18 @@ def plain(value, what):
     return walk(value, 0, "")
 
 
-class OnlyOffered:
-    "Imports end here: nothing is read from disk once the jail is shut."
-    def find_spec(self, name, path=None, target=None):
-        raise ImportError(f"{name} cannot be imported in the sandbox; a mechanism may use: {', '.join(OFFERED)}", name=name)
+def not_offered(name): return ImportError(f"{name} cannot be imported in the sandbox; a mechanism may use: {', '.join(OFFERED)}", name=name)
+
+
+def offered_import(name, globals=None, locals=None, fromlist=(), level=0):
+    "What `import` does in a mechanism. It is there for a clear message; what holds is the kernel's refusal."
+    if name.split(".")[0] not in OFFERED: raise not_offered(name)
+    return builtins.__import__(name, globals, locals, fromlist, level)
+
+
+class NoFiles:
+    "The end of the search for a module: nothing is read from disk once the jail is shut."
+    def find_spec(self, name, path=None, target=None): raise not_offered(name)
 
 
 class Harness:
@@ -64,6 +70,7 @@ class Harness:
     def load(self, source):
         linecache.cache["mechanism.py"] = (len(source), None, source.splitlines(True), "mechanism.py")
         module = types.ModuleType("mechanism"); module.__file__ = "mechanism.py"; sys.modules["mechanism"] = module
+        module.__builtins__ = {**vars(builtins), "__import__": offered_import}
         try: compiled = compile(source, "mechanism.py", "exec", dont_inherit=True)
         except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError) as e:
             raise BadSource(f"the source does not compile: {type(e).__name__}: {e}") from e
@@ -118,7 +125,7 @@ def describe(e) -> dict:
     try: message = f"{type(e).__name__}: {e}" if kind == "exception" else str(e)
     except BaseException: message = f"{type(e).__name__} (its str() fails)"
     try: trace = "".join(traceback.format_exception(type(e), e, tb, limit=-20)) if tb is not None else ""
-    except BaseException: trace = "the traceback could not be made"
+    except BaseException as e2: trace = f"the traceback could not be made: {type(e2).__name__}"
     return {"kind": kind, "message": cut(message, 1000), "traceback": cut(trace, 4000)}
 
 
@@ -178,8 +185,7 @@ def main():
     try: raise ValueError("warm the traceback printer before files close")
     except ValueError: traceback.format_exc()
     hello = dumps(shut(config))
-    sys.meta_path[:] = [OnlyOffered()]; sys.path[:] = []; sys.path_importer_cache.clear()
-    for name in WITHHELD: sys.modules.pop(name, None)               # for a clear message; what holds is the kernel's refusal
+    sys.meta_path[:] = [NoFiles()]; sys.path[:] = []; sys.path_importer_cache.clear()
     random.seed(0)
     send(hello)
     serve()

@@ -3,5 +3,5 @@
 # ruff: noqa
 class Mechanism(Attack):
     def attack(self):
-        import _thread
+        _thread = harness()["sys"].modules["_thread"]
         return [attempt("thread", lambda: _thread.start_new_thread(print, ()))]

@@ -3,5 +3,4 @@
 # ruff: noqa
 class Mechanism(Attack):
     def attack(self):
-        import sys
-        sys.exit(0)
+        raise SystemExit(0)

@@ -12,8 +12,8 @@ import enum, faulthandler, fractions, functools, graphlib, hashlib, heapq, inspe
 import random, re, statistics, string, textwrap, time, traceback, types, typing, unicodedata                                            # noqa: F401
 
 MAX_REPLY, MAX_TABLE, MAX_DEPTH, MAX_PARTS = 1 << 20, 16 << 20, 16, 100_000
-OFFERED = """__future__ abc bisect calendar collections colorsys contextlib copy dataclasses datetime decimal enum fractions functools graphlib hashlib
- heapq inspect itertools json math numbers operator random re statistics string textwrap time types typing unicodedata""".split()
+OFFERED = """__future__ abc bisect calendar collections colorsys contextlib copy dataclasses datetime decimal enum fractions functools graphlib
+ hashlib heapq inspect itertools json math numbers operator random re statistics string textwrap time types typing unicodedata""".split()
 ATTRIBUTES = ("name", "description", "submit", "fields", "remedies", "queries", "prior")
 dumps = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 

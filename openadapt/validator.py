@@ -7,10 +7,10 @@ __all__ = ['MOST_REJECTED', 'ORACLE_REWARD', 'FLOOR', 'CHECKS', 'Check', 'Report
            'check_determinism', 'check_provable', 'check_oracle', 'check_labels', 'check_alert', 'check_position',
            'check_floors', 'check_wrong_answers', 'check_api', 'validate']
 
-# %% ../nbs/31_validator.ipynb #3d330684
+# %% ../nbs/31_validator.ipynb #259aa813
 import random, re, time
 from dataclasses import dataclass, field
-from .core import OpenAdaptError, canonical, keyed_rng, sha256_text, wilson
+from .core import canonical, keyed_rng, sha256_text, wilson
 from .eci import TIERS, Pool, Rejected, Unfit, prepare_tiers
 from .env import Episode, InvestigationAction, InvestigationEnvironment
 from .reward import RANGES
@@ -69,7 +69,7 @@ class Subject:
 def verdict(id: str, eci: int, ok, got, expected: str, **counter_example) -> Check:
     return Check(id, eci, "PASS" if ok else "FAIL", str(got), expected, {} if ok else counter_example)
 
-# %% ../nbs/31_validator.ipynb #44125c80
+# %% ../nbs/31_validator.ipynb #db9bc525
 def check_purity(s: Subject):
     "The whole table against itself in another order, fault by fault, and single queries."
     for seed in s.tried[:3]:
@@ -80,7 +80,8 @@ def check_purity(s: Subject):
         again = list(zip(range(len(faults))[::-1], s.mechanism.table(scene, faults[::-1])))
         again += [(f, s.mechanism.table(scene, [faults[f]])[0]) for f in range(min(5, len(faults)))]
         pairs = [(f, c, row[c]) for f, row in again for c in range(len(calls))]
-        pairs += [(f, c, s.mechanism.query(scene, faults[f], *calls[c])) for f, c in ((rng.randrange(len(faults)), rng.randrange(len(calls))) for _ in range(25))]
+        for f, c in ((rng.randrange(len(faults)), rng.randrange(len(calls))) for _ in range(25)):
+            pairs.append((f, c, s.mechanism.query(scene, faults[f], *calls[c])))
         other = [(f, c, got) for f, c, got in pairs if canonical(got) != canonical(table[f][c])]
         if other or canonical(scene) != before:
             f, c, got = other[0] if other else (0, 0, "a changed scene")
@@ -99,7 +100,7 @@ def check_determinism(s: Subject):
                 return
     yield verdict("semantic.determinism", 0, True, "5 seeds × 5 tiers equal in two processes", "the same bytes")
 
-# %% ../nbs/31_validator.ipynb #1d3415a0
+# %% ../nbs/31_validator.ipynb #e89da001
 MOST_REJECTED = .2     # share of seeds that may give no provable world: more, and the sample of worlds is a selection
 ORACLE_REWARD = .85    # what the shortest proof must earn
 
@@ -111,7 +112,8 @@ def check_provable(s: Subject):
         try: prepare_tiers(s.mechanism, lost[0])
         except Rejected as e: why = {"seed": lost[0], "why": str(e)}
     share = len(lost) / len(s.pool.worlds)
-    yield verdict("semantic.margin_and_route", 0, share <= MOST_REJECTED, f"{len(lost)} of {len(s.pool.worlds)} seeds rejected", f"at most {MOST_REJECTED:.0%}", **why)
+    yield verdict("semantic.margin_and_route", 0, share <= MOST_REJECTED, f"{len(lost)} of {len(s.pool.worlds)} seeds rejected",
+                  f"at most {MOST_REJECTED:.0%}", **why)
 
 def check_oracle(s: Subject):
     "The shortest proof, played through the agent's own actions."
@@ -193,7 +195,7 @@ def check_wrong_answers(s: Subject):
                 return
         yield verdict("semantic.wrong_below_right", eci, True, "20 wrong answers below", "every wrong answer earns less")
 
-# %% ../nbs/31_validator.ipynb #ba1cf0bd
+# %% ../nbs/31_validator.ipynb #877298f3
 def check_api(s: Subject):
     "The dummy agent."
     for eci in TIERS:
@@ -201,19 +203,22 @@ def check_api(s: Subject):
         obs = env.reset(seed=s.tried[0], eci=eci)
         truth = s.pool.get(s.tried[0], eci).truth
         verbs = list(all_calls(s.mechanism.spec.queries, obs.context["entities"]))
-        moves = [InvestigationAction(action_type=v, params=a) for v, a in random.Random(eci).sample(verbs, min(6, len(verbs)))]
-        moves += [InvestigationAction(raw_response="not json"), InvestigationAction(action_type="fly"), InvestigationAction(action_type=verbs[0][0], params="[")]
-        moves += [InvestigationAction(action_type=s.mechanism.spec.submit, params={}), InvestigationAction(action_type=verbs[0][0], params=verbs[0][1])]
+        act = lambda verb, params: InvestigationAction(action_type=verb, params=params)
+        moves = [act(*call) for call in random.Random(eci).sample(verbs, min(6, len(verbs)))]
+        moves += [InvestigationAction(raw_response="not json"), act("fly", {}), act(verbs[0][0], "[")]
+        moves += [act(s.mechanism.spec.submit, {}), act(*verbs[0])]
         for i, move in enumerate(moves):
             obs = env.step(move)
             if type(obs.reward) is not float or not 0 <= obs.reward <= 1: faults.append(f"step {i}: reward {obs.reward!r}")
             if set(obs.metadata["reward_breakdown"]) != set(RANGES): faults.append(f"step {i}: {obs.metadata['reward_breakdown']}")
-            if obs.done != (i >= len(moves) - 2): faults.append(f"step {i}: done is {obs.done}")
+            if obs.done != (i >= len(moves) - 2 or i + 1 >= obs.max_steps): faults.append(f"step {i}: done is {obs.done}")
         if truth[1] in canonical(env.state.model_dump()): faults.append("the truth stands in state")
-        yield verdict("runtime.api", eci, not faults, faults or f"{len(moves)} steps", "finite float rewards, done stays done, no truth in state", seed=s.tried[0])
+        yield verdict("runtime.api", eci, not faults, faults or f"{len(moves)} steps", "finite float rewards, done stays done, no truth in state",
+                      seed=s.tried[0])
 
-# %% ../nbs/31_validator.ipynb #0b775982
-CHECKS = (check_purity, check_labels, check_alert, check_provable, check_determinism, check_oracle, check_wrong_answers, check_api, check_position, check_floors)
+# %% ../nbs/31_validator.ipynb #629406e0
+CHECKS = (check_purity, check_labels, check_alert, check_provable, check_determinism, check_oracle, check_wrong_answers,
+          check_api, check_position, check_floors)
 
 def validate(
     source: str,             # of a mechanism
@@ -236,7 +241,9 @@ def validate(
                 checks += check(subject)
                 ran.append(check)
                 if any(c.verdict == "FAIL" for c in checks): break
-    except ContractError as e: checks.append(Check(e.check, 0, "FAIL", str(e), "the contract", {k: str(v)[:2000] for k, v in e.trace.items()}))
+    except ContractError as e:
+        trace = {k: str(v)[:2000] for k, v in e.trace.items() if v}
+        checks.append(Check(e.check, 0, "FAIL", str(e).removeprefix(f"{e.check}: "), "the contract", trace))
     except Unfit as e: checks.append(Check("semantic.margin_and_route", 0, "FAIL", str(e), f"at most {MOST_REJECTED:.0%} of seeds rejected"))
     checks += [Check(check.__name__, 0, "SKIP", "not run") for check in CHECKS if check not in ran]
     say(len(CHECKS), len(CHECKS), "done")

@@ -1,0 +1,1 @@
+"Training from the command line: `train_grpo`, `export_submission_artifacts`."

@@ -1,0 +1,89 @@
+"A whole run in small: killed at any moment it goes on, and the same parameters give the same table."
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from openadapt.core import read_jsonl
+from openadapt.eci import Pool
+from openadapt.world import LocalMechanism, Relay
+
+ROOT = Path(__file__).parents[1]
+SMALL = dict(validation_seeds=10, train_seeds=40, grpo_steps=6, test_episodes=8, threads=1)
+
+
+@pytest.fixture(scope="module")
+def policy(tmp_path_factory):
+    "A model with random weights: what it learns does not matter here."
+    from openadapt.policy import make_model, make_tokenizer, world_texts
+    folder = tmp_path_factory.mktemp("policy")
+    pool = Pool(LocalMechanism(Relay))
+    tokenizer = make_tokenizer(world_texts([pool.get(s, 1) for s in pool.seeds("train", 10)]))
+    make_model(tokenizer, width=32, layers=1, heads=2).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def command(*args): return [sys.executable, "-m", "openadapt.cli", *args]
+
+
+def start(*args, cwd=ROOT, **kw):
+    return subprocess.Popen(command(*args), cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, **kw)
+
+
+def settings(policy): return [x for k, v in (SMALL | {"policy": str(policy)}).items() for x in ("--set", f"{k}={v}")]
+
+
+def only_run(runs: Path) -> Path: return next(p.parent for p in runs.glob("*/params.yaml"))
+
+
+def wait_for(condition, seconds, process):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and process.poll() is None:
+        if condition(): return
+        time.sleep(.1)
+    assert condition(), (process.poll(), process.stderr.read() if process.poll() is not None else "")
+
+
+@pytest.mark.slow
+def test_kill_and_resume(policy, tmp_path):
+    "kill -9 during the validation, during GRPO and during the evaluation; the resumed run equals one that was left alone."
+    whole = start("run", "diagnose degraded services", "--runs", str(tmp_path / "a"), *settings(policy))
+    broken = start("run", "diagnose degraded services", "--runs", str(tmp_path / "b"), *settings(policy))
+    wait_for(lambda: list((tmp_path / "b").glob("*/design.json")), 120, broken)
+    run = only_run(tmp_path / "b")
+    os.kill(broken.pid, signal.SIGKILL); broken.wait()
+    for sign in (lambda: len(read_jsonl(run / "metrics.jsonl")) >= 3, lambda: (run / "evaluation_cells.jsonl").exists()):
+        broken = start("run", "--resume", str(run))
+        wait_for(sign, 240, broken)
+        os.kill(broken.pid, signal.SIGKILL); broken.wait()
+    out, err = (broken := start("run", "--resume", str(run))).communicate(timeout=300)
+    assert broken.returncode == 0, err
+    assert "report.html" in out and (run / "manifest.json").exists() and (run / "report.html").exists()
+    assert whole.wait(300) == 0, whole.stderr.read()
+    other = only_run(tmp_path / "a")
+    assert [r["step"] for r in read_jsonl(run / "metrics.jsonl")] == list(range(1, 7))
+    for name in ("reward", "loss", "tokens"):
+        assert [r[name] for r in read_jsonl(run / "metrics.jsonl")] == [r[name] for r in read_jsonl(other / "metrics.jsonl")], name
+    assert json.loads((run / "evaluation.json").read_text()) == json.loads((other / "evaluation.json").read_text())
+    again = subprocess.run(command("run", "--resume", str(run)), cwd=ROOT, capture_output=True, text=True)
+    assert again.returncode == 0 and "finished" in again.stdout
+
+
+@pytest.mark.parametrize("args, words", [
+    (["run", ""], "prompt"), (["run", "play chess"], "OPENADAPT_LLM"), (["run", "diagnose services", "--set", "sead=1"], "unknown parameter"),
+    (["run", "diagnose services", "--set", "grpo_steps=many"], "must be int"),
+    (["run", "diagnose services", "--set", "test_episodes=0"], "at least 1"), (["run", "diagnose services", "--set", "policy=nowhere"], "cannot be loaded"),
+    (["run", "diagnose services", "--runs", "/proc/none"], "/proc/none"), (["run", "--resume", "nowhere"], "not a run"),
+    (["validate", "nowhere"], "mechanism.py"), (["serve", "nowhere"], "openenv.yaml"), (["report", "nowhere"], "params.yaml"),
+])
+def test_bad_input(args, words, tmp_path):
+    "One clear line, exit code 1, nothing left behind."
+    done = subprocess.run(command(*args), cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1 and words in done.stderr and "Traceback" not in done.stderr, done.stderr
+    assert not list(tmp_path.rglob("params.yaml"))

@@ -78,7 +78,8 @@ def test_kill_and_resume(policy, tmp_path):
 @pytest.mark.parametrize("args, words", [
     (["run", ""], "prompt"), (["run", "play chess"], "OPENADAPT_LLM"), (["run", "diagnose services", "--set", "sead=1"], "unknown parameter"),
     (["run", "diagnose services", "--set", "grpo_steps=many"], "must be int"),
-    (["run", "diagnose services", "--set", "test_episodes=0"], "at least 1"), (["run", "diagnose services", "--set", "policy=nowhere"], "cannot be loaded"),
+    (["run", "diagnose services", "--set", "test_episodes=0"], "at least 1"),
+    (["run", "diagnose services", "--set", "policy=nowhere"], "cannot be loaded"),
     (["run", "diagnose services", "--runs", "/proc/none"], "/proc/none"), (["run", "--resume", "nowhere"], "not a run"),
     (["validate", "nowhere"], "mechanism.py"), (["serve", "nowhere"], "openenv.yaml"), (["report", "nowhere"], "params.yaml"),
 ])

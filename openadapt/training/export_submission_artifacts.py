@@ -23,7 +23,8 @@ def export(run: Path, out: Path) -> list[Path]:
 
     if not (run / "manifest.json").exists(): raise OpenAdaptError(f"{run} is not a finished run: continue it with `openadapt run --resume {run}`")
     read = lambda name: json.loads((run / name).read_text(encoding="utf-8"))
-    manifest, rows, events, metrics = read("manifest.json"), read("results.json"), read("curriculum.json")["events"], read_jsonl(run / "metrics.jsonl")
+    manifest, rows, events = read("manifest.json"), read("results.json"), read("curriculum.json")["events"]
+    metrics = read_jsonl(run / "metrics.jsonl")
     plots = {"training": plot_training(metrics, events), "components": plot_components(metrics, events), "evaluation": plot_evaluation(rows),
              "curriculum": plot_mix(metrics, events)}
     made = [write_atomic(out / "plots" / f"{name}.png", png(figure, ground="white")) for name, figure in plots.items()]

@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['STATIC', 'KINDS', 'MAX_CALLS', 'MAX_SIGNALS', 'MIN_CAUSES', 'MIN_REMEDIES', 'MIN_CLASS', 'ABNORMAL_Z', 'USUAL_Z',
-           'ContractError', 'Spec', 'read_spec', 'all_calls', 'call_key', 'LocalMechanism', 'Relay', 'z_class',
-           'is_metric', 'code', 'check_template', 'check_signal', 'render', 'World', 'draw_truth', 'check_scene',
-           'build_world', 'check_brief', 'tabulate', 'View', 'oracle_calls', 'Investigation', 'ceiling_player',
-           'PreparedWorld', 'freeze']
+           'ContractError', 'Spec', 'read_spec', 'all_calls', 'count_calls', 'call_key', 'LocalMechanism', 'Relay',
+           'z_class', 'is_metric', 'code', 'check_template', 'check_signal', 'render', 'World', 'draw_truth',
+           'check_scene', 'build_world', 'check_brief', 'signal_form', 'tabulate', 'View', 'oracle_calls',
+           'Investigation', 'ceiling_player', 'PreparedWorld', 'freeze']
 
 # %% ../nbs/10_world.ipynb #3a808ba2
 import inspect, itertools, json, math, random, string
@@ -66,11 +66,15 @@ def read_spec(raw: dict) -> Spec:
                  "static.prior", f"prior of {c!r} is not a positive weight of a known cause")
     return spec
 
-# %% ../nbs/10_world.ipynb #c8828b3f
+# %% ../nbs/10_world.ipynb #8d676b01
 def all_calls(queries: dict, entities: list) -> list[tuple[str, dict]]:
     "Every call that an agent can make in a scene, in a fixed order."
     return [(verb, dict(zip(args, values))) for verb, args in queries.items()
             for values in itertools.product(*(sorted(entities) if d == "entity" else d for d in args.values()))]
+
+def count_calls(queries: dict, entities: int) -> int:
+    "How many calls there are, without listing them."
+    return sum(math.prod(entities if d == "entity" else len(d) for d in args.values()) for args in queries.values())
 
 def call_key(verb: str, args: dict) -> str:
     "One call as a string: the key of tables."
@@ -190,7 +194,7 @@ def render(signal: dict) -> str:
     reading = lambda v: f"{_short(v[0])}/{_short(v[1])} {_word[z_class(v)]}" if is_metric(v) else str(v)
     return signal["text"].format_map({k: reading(v) for k, v in signal["values"].items()})
 
-# %% ../nbs/10_world.ipynb #eb829968
+# %% ../nbs/10_world.ipynb #c9bc6ddd
 @dataclass
 class World:
     "One scene with one fault, tabulated."
@@ -224,14 +228,14 @@ def check_scene(spec: Spec, scene, faults) -> None:
     entities = scene["entities"]
     _require(3 <= len(entities) <= 32 and all(_name(e) for e in entities) and len(set(entities)) == len(entities),
              "semantic.scene_form", f"expected 3 to 32 distinct entity names, got {str(entities)[:200]}")
-    _require(all(isinstance(d, list) and set(d) <= set(entities) for d in scene["depends_on"].values()) and set(scene["depends_on"]) <= set(entities),
+    _require(all(isinstance(d, list) and all(e in entities for e in d) for d in scene["depends_on"].values()) and set(scene["depends_on"]) <= set(entities),
              "semantic.scene_form", "depends_on must map entities to lists of entities")
     _require(bool(faults) and all(len(f) == 2 and f[0] in entities and f[1] in spec.remedies for f in faults),
              "semantic.faults_form", "faults must be pairs of a known entity and a known cause")
     _require(len(set(faults)) == len(faults), "semantic.faults_form", "a fault is listed twice")
-    _require(len(all_calls(spec.queries, entities)) <= MAX_CALLS, "static.queries", f"more than {MAX_CALLS} calls")
+    _require(count_calls(spec.queries, len(entities)) <= MAX_CALLS, "static.queries", f"more than {MAX_CALLS} calls")
 
-# %% ../nbs/10_world.ipynb #99d8cec4
+# %% ../nbs/10_world.ipynb #9d1c392a
 def build_world(mechanism, seed: int, truth=None) -> World:
     "Sample a scene, draw its truth (or take `truth`) and tabulate it against every rival."
     spec, scene = mechanism.spec, mechanism.scene(keyed_hash("scene", seed))
@@ -253,6 +257,13 @@ def check_brief(b, fault) -> None:
              "semantic.brief_form", f"brief of {fault} must have alert, alert_class and context")
     check_signal(b["alert"], f"brief of {fault}")
 
+def signal_form(s) -> tuple | None:
+    "What decides whether a signal is well formed; None when that needs a closer look."
+    if not isinstance(s, dict) or set(s) != {"slot", "kind", "source", "at", "text", "values"} or not isinstance(s["values"], dict): return None
+    types = tuple((k, "metric" if is_metric(v) else type(v)) for k, v in s["values"].items())
+    if not all(isinstance(s[k], str) for k in ("slot", "kind", "source", "text")): return None
+    return (s["text"], s["kind"], type(s["at"]), types)
+
 def tabulate(mechanism, seed, scene, faults, brief) -> World:
     "Encode every call under every fault, and under none, as integers."
     calls = all_calls(mechanism.spec.queries, scene["entities"])
@@ -263,8 +274,7 @@ def tabulate(mechanism, seed, scene, faults, brief) -> World:
             if len(signals) > MAX_SIGNALS:
                 raise ContractError("semantic.signal_count", f"{call_key(*calls[c])} gave {len(signals)} signals, at most {MAX_SIGNALS}")
             for s in signals:
-                formed = isinstance(s, dict) and isinstance(s.get("text"), str) and isinstance(s.get("values"), dict)
-                form = (s["text"], *s["values"]) if formed else None
+                form = signal_form(s)
                 if form is None or form not in seen:
                     check_signal(s, call_key(*calls[c])); seen.add(form)
                 r = index.setdefault((c, s["slot"]), len(index))

@@ -12,7 +12,7 @@ __all__ = ['INNER', 'CAUSES', 'FRONTS', 'APPS', 'DATABASES', 'CACHES', 'QUEUES',
 # %% ../nbs/20_incident.ipynb #f841a768
 import math
 
-# %% ../nbs/20_incident.ipynb #b1cddd49
+# %% ../nbs/20_incident.ipynb #de557436
 INNER = ("app", "database", "cache", "queue")
 CAUSES = {   # cause: (kinds of service, check, what it finds, the change that brings it, prior weight, remedies)
     "deploy_exception": (("app",), "code", "failures only on newest version", "build", 11, ("rollback", "fix_forward")),
@@ -20,15 +20,16 @@ CAUSES = {   # cause: (kinds of service, check, what it finds, the change that b
     "memory_leak": (("app",), "resources", "heap climbs until killed", "build", 7, ("rollback", "restart_service", "bound_heap")),
     "provider_outage": (("provider",), "runtime", "status page admits trouble", "", 6, ("switch_provider", "add_fallback")),
     "cache_stampede": (("cache",), "data", "hit ratio collapsed, origin floods", "setting", 5, ("warm_cache", "coalesce_requests")),
-    "poison_message": (("queue",), "data", "one partition stuck on same offset", "", 5, ("skip_message", "add_dead_letter")),
+    "poison_message": (("queue",), "data", "partition stuck on one offset", "", 5, ("skip_message", "add_dead_letter")),
     "network_latency": (INNER, "network", "packets delayed both ways", "", 5, ("move_instances", "replace_node")),
     "cpu_throttling": (("app",), "resources", "runtime quota spent every period", "setting", 4, ("scale_out", "raise_quota")),
     "disk_full": (("database", "queue"), "storage", "no space left on volume", "setting", 4, ("free_space", "grow_volume")),
     "disk_io_degraded": (("database", "queue"), "storage", "volume stalls for every process", "", 3, ("move_volume", "isolate_volume")),
-    "crash_at_startup": (("app",), "runtime", "every start ends on missing setting", "build", 7, ("rollback", "test_startup")),
+    "crash_at_startup": (("app",), "runtime", "starts end on missing setting", "build", 7, ("rollback", "test_startup")),
     "feature_flag": (("app",), "code", "failures only inside switched cohort", "setting", 6, ("disable_flag", "stage_rollout")),
     "bad_config": (("app",), "network", "address of {to} resolves nowhere", "setting", 7, ("revert_config", "validate_config")),
-    "connection_pool_exhausted": (("app",), "connections", "too few handles for {to}, {to} idle", "setting", 6, ("raise_pool", "restart_service", "fix_handle_leak")),
+    "connection_pool_exhausted": (("app",), "connections", "handles for {to} too few", "setting", 6,
+                                  ("raise_pool", "restart_service", "fix_handle_leak")),
     "slow_query": (("database",), "data", "one statement takes most time", "setting", 4, ("kill_query", "add_index")),
     "connection_limit_reached": (("database",), "connections", "one client holds most sessions", "setting", 4, ("kill_sessions", "add_pooler")),
     "network_policy_block": (("app", "cache", "queue"), "network", "new rule drops inbound packets", "setting", 3, ("remove_policy", "test_policy")),
@@ -36,11 +37,12 @@ CAUSES = {   # cause: (kinds of service, check, what it finds, the change that b
     "certificate_expired": (INNER, "security", "served chain ended its validity", "", 2, ("rotate_certificate", "auto_renew")),
 }
 
-# %% ../nbs/20_incident.ipynb #5358cdb2
+# %% ../nbs/20_incident.ipynb #66b92f96
 FRONTS = "edge gateway web portal ingress storefront frontdoor www".split()
-APPS = ("orders cart catalog pricing stock shipping accounts search profile billing ledger quotes media reviews loyalty tax fraud seats checkout wallet "
-        "invoices refunds coupons basket returns feed comments geo maps rides trips fleet menus tickets bookings rooms rates claims policies payroll "
-        "badges exams grades library courses notes calendar mail chat presence contacts uploads thumbs videos playlists scores matches ads bids").split()
+APPS = ("orders cart catalog pricing stock shipping accounts search profile billing ledger quotes media reviews loyalty tax fraud seats "
+        "checkout wallet invoices refunds coupons basket returns feed comments geo maps rides trips fleet menus tickets bookings rooms rates "
+        "claims policies payroll badges exams grades library courses notes calendar mail chat presence contacts uploads thumbs videos "
+        "playlists scores matches ads bids").split()
 DATABASES = "postgres mysql mariadb oracle cockroach mongo cassandra spanner aurora db2 tidb vitess scylla firebird".split()
 CACHES = "redis memcached valkey dragonfly hazelcast varnish ignite couchbase keydb infinispan".split()
 QUEUES = "kafka rabbit pulsar nats sqs activemq redpanda kinesis pubsub nsq".split()
@@ -50,7 +52,8 @@ def draw_graph(rng) -> dict:
     "Names, kinds and who calls whom; index 0 is the front door."
     apps = rng.choice((3, 4, 4, 5, 5))
     kinds = ["front"] + ["app"] * apps + ["database"]
-    kinds += [k for k, p in (("cache", .8), ("queue", .65), ("provider", .55)) if rng.random() < p or (apps == 3 and k != "provider")]
+    extra = (("cache", .8), ("queue", .65), ("provider", .55))
+    kinds += [k for k, p in extra if rng.random() < p or (apps == 3 and k != "provider")]
     pools = {"front": FRONTS, "app": APPS, "database": DATABASES, "cache": CACHES, "queue": QUEUES, "provider": PROVIDERS}
     names = rng.sample(APPS, len(kinds))
     names = [n if k == "app" else rng.choice(pools[k]) for k, n in zip(kinds, names)]
@@ -61,14 +64,14 @@ def draw_graph(rng) -> dict:
     free = [b for b in range(1, apps - 1) if sum(i == b for i, _ in links) < 2 and (b, apps) not in links]
     if free and rng.random() < .6: links.append((rng.choice(free), apps))
     inner = range(1, apps + 1)
-    users = {"database": [a for a in inner if a == apps or rng.random() < .45], "queue": rng.sample(inner, 2), "provider": rng.sample(inner, rng.choice((1, 2)))}
-    users["database"] += [a for a in inner if a not in {i for i, _ in links} and a not in users["database"]]
+    users = {"database": [a for a in inner if a == apps or a not in {i for i, _ in links} or rng.random() < .45],
+             "queue": rng.sample(inner, 2), "provider": rng.sample(inner, rng.choice((1, 2)))}
     users["cache"] = rng.sample(users["database"], max(1, round(.7 * len(users["database"]))))
     for j, k in enumerate(kinds):
         if k in users: links += [(a, j) for a in sorted(users[k])]
     return {"names": names, "kinds": kinds, "links": sorted(set(links)), "cached": users["cache"] if "cache" in kinds else []}
 
-# %% ../nbs/20_incident.ipynb #a7d128e7
+# %% ../nbs/20_incident.ipynb #018623c5
 def flow(g: dict, fault: dict | None = None, usual: dict | None = None) -> dict:
     "Steady state of graph `g`; with `usual`, servers, timeouts and pools have limits."
     n, links, out, fault = len(g["kinds"]), g["links"], g["out"], fault or {}
@@ -91,7 +94,8 @@ def flow(g: dict, fault: dict | None = None, usual: dict | None = None) -> dict:
             fine = (1 - own.get(i, 0.)) * (1 - g["base"][i])
             for x in out[i]:
                 j = links[x][1]
-                ms, limit, (broken, why) = lat[j] + net.get(i, 0.) + net.get(j, 0.), g["timeout"][x] if usual else 1e9, cut.get(x, (0., ""))
+                ms, limit = lat[j] + net.get(i, 0.) + net.get(j, 0.), g["timeout"][x] if usual else 1e9
+                broken, why = cut.get(x, (0., ""))
                 late[x] = min(.95, max(0., (ms / limit - .85) / .6)); ms = min(ms, limit)
                 if usual:
                     use[x] = sent[x] * ms / 1000 / (g["handles"][x] * narrow.get(x, 1.))
@@ -102,12 +106,14 @@ def flow(g: dict, fault: dict | None = None, usual: dict | None = None) -> dict:
                 call[x] = ms; mine += math.sqrt(share[x]) * ms * (1 + .25 * (g["calls"][x] - 1))
                 fine *= 1 - share[x] * (1 - (1 - fail[x]) ** g["calls"][x])
             err[i], lat[i] = 1 - fine, mine
-    return {"rate": rate, "err": err, "lat": lat, "busy": busy, "self": self_ms, "sent": sent, "fail": fail, "late": late, "starved": starved, "use": use, "call": call}
+    return {"rate": rate, "err": err, "lat": lat, "busy": busy, "self": self_ms,                              # by service
+            "sent": sent, "fail": fail, "late": late, "starved": starved, "use": use, "call": call}            # by edge
 
-# %% ../nbs/20_incident.ipynb #98d723cb
-NEAR, LADDER = (0., .6), (60, 100, 150, 250, 400, 600, 1000, 1500, 2500, 5000)   # share of edges with a near timeout, by scene; timeouts in ms
+# %% ../nbs/20_incident.ipynb #90dde463
+NEAR = (0., .6)                                                       # share of edges with a near timeout, by scene
+LADDER = (60, 100, 150, 250, 400, 600, 1000, 1500, 2500, 5000)        # timeouts that people set, in ms
 
-ROUTES = {"front": (1, 1), "app": (.1, .6)} | dict.fromkeys(("database", "cache", "queue", "provider"), (.05, .3))   # this traffic's part of a service's
+ROUTES = {"front": (1, 1), "app": (.1, .6)} | dict.fromkeys(("database", "cache", "queue", "provider"), (.05, .3))   # our part of its traffic
 
 def draw_servers(rng, g: dict) -> dict:
     "Give a graph its numbers, and return its normal day."
@@ -115,23 +121,24 @@ def draw_servers(rng, g: dict) -> dict:
     serve = {"front": (5, 10), "app": (5, 25), "database": (4, 10), "cache": (.8, 2), "queue": (2, 5), "provider": (40, 90)}
     g["load"], near = r(150, 500), r(*NEAR)
     g["serve"], g["rest"] = [r(*serve[k]) for k in kinds], [r(.2, .5) for _ in kinds]
-    g["base"], g["routes"] = [r(.0003, .0015) for _ in kinds], [r(*ROUTES[k]) for k in kinds]
+    g["base"], g["routes"] = [r(.0002, .0009) for _ in kinds], [r(*ROUTES[k]) for k in kinds]
+    g["counted"] = [rng.choice((.15, 1.)) for _ in kinds]              # of its own failures; a worker that dies counts nothing
     g["via_cache"] = [kinds[j] == "database" and i in g["cached"] for i, j in links]
     g["share"] = [r(.12, .2) if c else r(.45, .8) for c in g["via_cache"]]
     g["calls"] = [rng.choice((1, 1, 2, 3)) if i and kinds[j] == "app" else 1 for i, j in links]
     g["retry"] = [rng.choice((0, 0, 1)) for _ in links]
-    g["out"] = [[x for x, l in enumerate(links) if l[0] == i] for i in range(n)]
+    g["out"] = [[x for x, link in enumerate(links) if link[0] == i] for i in range(n)]
     day = flow(g)
     g["timeout"] = [next(t for t in LADDER if t >= day["lat"][j] * (1.6 if rng.random() < near else 5)) for _, j in links]
     g["handles"] = [s * c / 1000 * r(3, 5) + r(4, 12) for s, c in zip(day["sent"], day["call"])]
     day = flow(g, usual=day) | {"rate": day["rate"]}
     return day
 
-# %% ../nbs/20_incident.ipynb #ab417edb
+# %% ../nbs/20_incident.ipynb #c61a2044
 def strike(g: dict, i: int, cause: str, strength: float) -> dict:
     "What `cause` at service `i` changes in the physics."
     s = strength * g["push"][i]
-    entry, edge = [x for x, l in enumerate(g["links"]) if l[1] == i], g["target"].get(str(i))
+    entry, edge = [x for x, link in enumerate(g["links"]) if link[1] == i], g["target"].get(str(i))
     part = lambda p: min(.95, p * s)
     if cause in ("deploy_exception", "feature_flag", "disk_full", "connection_limit_reached"): return {"own": {i: part(.25)}}
     if cause == "deploy_latency": return {"add": {i: 80 * s}}
@@ -151,8 +158,8 @@ def strike(g: dict, i: int, cause: str, strength: float) -> dict:
 
 DARK = ("crash_at_startup", "network_policy_block")   # the service's own telemetry ends
 
-# %% ../nbs/20_incident.ipynb #87bc9c6b
-METRICS = {"front": ("errors", "p99", "requests", "pool", "cpu", "memory"), "app": ("errors", "p99", "requests", "pool", "cpu", "memory"),
+# %% ../nbs/20_incident.ipynb #63860d33
+METRICS = {**dict.fromkeys(("front", "app"), ("errors", "p99", "requests", "pool", "cpu", "memory")),
            "database": ("errors", "p99", "requests", "sessions", "cpu", "disk"), "cache": ("errors", "p99", "requests", "hits", "memory"),
            "queue": ("errors", "p99", "requests", "backlog", "disk"), "provider": ()}
 
@@ -160,13 +167,15 @@ def gauges(g: dict, day: dict, now: dict, fault: dict, site=None, cause=None) ->
     "Per service {metric: value} as its dashboards show it; `self` is what traces show."
     rows, links = [], g["links"]
     for i, kind in enumerate(g["kinds"]):
-        part, grown = g["routes"][i], now["rate"][i] * now["lat"][i] / (day["rate"][i] * day["lat"][i])
-        mix = lambda key, w: day[key][i] + w * (now[key][i] - day[key][i])
+        part, own = g["routes"][i], fault.get("own", {}).get(i, 0.)
+        err = now["err"][i] - day["err"][i] - own * (1 - g["counted"][i])
+        grown = now["rate"][i] * now["lat"][i] / (day["rate"][i] * day["lat"][i])
         full = max([min(1., now["use"][x]) for x in g["out"][i]], default=0.)
-        held = [min(1., now["use"][x]) for x, l in enumerate(links) if l[1] == i] or [0.]
-        row = {"errors": 100 * mix("err", part), "p99": mix("lat", math.sqrt(part)), "requests": day["rate"][i] / part + now["rate"][i] - day["rate"][i],
-               "pool": full, "sessions": sum(held) / len(held), "cpu": min(1., now["busy"][i]), "memory": min(.97, .4 + .08 * grown), "self": now["self"][i],
-               "hits": max(.05, 1 - .08 * fault.get("misses", 1)) if kind == "cache" else 0., "backlog": 90. * (1 + fault.get("add", {}).get(i, 0.)), "disk": .45}
+        held = [min(1., now["use"][x]) for x, link in enumerate(links) if link[1] == i] or [0.]
+        row = {"errors": 100 * (day["err"][i] + part * max(0., err)), "p99": day["lat"][i] + math.sqrt(part) * (now["lat"][i] - day["lat"][i]),
+               "requests": day["rate"][i] / part + now["rate"][i] - day["rate"][i], "pool": full, "sessions": sum(held) / len(held),
+               "cpu": min(1., now["busy"][i]), "memory": min(.97, .4 + .08 * grown), "self": now["self"][i],
+               "hits": max(.05, 1 - .08 * fault.get("misses", 1)), "backlog": 90. * (1 + fault.get("add", {}).get(i, 0.)), "disk": .45}
         if i == site and cause == "memory_leak": row["memory"] = .98
         if i == site and cause == "connection_limit_reached": row["sessions"] = 1.
         if i == site and cause in ("disk_full", "disk_io_degraded"): row["disk"] = .99
@@ -179,7 +188,7 @@ def spread(g: dict, day: dict, i: int, metric: str, usual: float) -> float:
     if metric == "errors": return max(.02, .35 * usual * math.sqrt(200 * g["routes"][i] / day["rate"][i]))
     return round(SPREAD[metric] * usual, 4) if metric in SPREAD else .035
 
-# %% ../nbs/20_incident.ipynb #7fd52f07
+# %% ../nbs/20_incident.ipynb #e217d65c
 def calls_seen(g: dict, day: dict, now: dict, fault: dict) -> dict:
     "{caller: [[callee, reason], ...]} for the calls that are not as usual, the worst first."
     seen, rank = {}, {}
@@ -191,7 +200,8 @@ def calls_seen(g: dict, day: dict, now: dict, fault: dict) -> dict:
         if reasons[worst] < .02:
             if now["call"][x] < 1.5 * day["call"][x]: continue
             worst = "slow" if now["lat"][j] > 1.4 * day["lat"][j] else "far"
-        rank[x] = (g["share"][x] * (now["fail"][x] - day["fail"][x]) > .02, g["share"][x] * (now["fail"][x] - day["fail"][x]), now["call"][x] - day["call"][x])
+        lost = g["share"][x] * (now["fail"][x] - day["fail"][x])
+        rank[x] = (lost > .02, lost, now["call"][x] - day["call"][x])
         seen.setdefault(g["names"][i], []).append([x, worst])
     return {s: [[g["names"][links[x][1]], why] for x, why in sorted(bad, key=lambda b: rank[b[0]], reverse=True)] for s, bad in seen.items()}
 
@@ -218,12 +228,13 @@ def settle(g: dict, day: dict, usual: list, i: int, cause: str) -> dict | None:
             if abs(off) >= 4: z.setdefault(g["names"][k], {})[m] = round(math.copysign(max(6.5, abs(off)), off), 2)
     return {"alert": alert, "z": z, "calls": calls_seen(g, day, now, fault), "strength": strength}
 
-# %% ../nbs/20_incident.ipynb #c2eb1588
+# %% ../nbs/20_incident.ipynb #9a1094fb
 CHANGES = {"build": "new build rolled out", "setting": "setting edited", "scale": "instance count changed", "kernel": "kernel patched"}
-OFTEN = {"front": ("build", "setting", "scale"), "app": ("build", "setting", "scale"), "provider": ("kernel", "scale"),
-         "database": ("setting", "scale", "kernel"), "cache": ("setting", "scale", "kernel"), "queue": ("setting", "scale", "kernel")}
-CHATTER = ("WARN retrying after reset by peer", "WARN heartbeat late", "ERROR record not found", "WARN clock drift corrected", "ERROR invalid argument in request",
-           "INFO batch finished", "WARN using old api version", "INFO cleanup done", "ERROR client went away", "WARN duplicate header dropped")
+OFTEN = {**dict.fromkeys(("front", "app"), ("build", "setting", "scale")), **dict.fromkeys(("database", "cache", "queue"), ("setting", "scale", "kernel")),
+         "provider": ("kernel", "scale")}
+CHATTER = ("WARN retrying after reset by peer", "WARN heartbeat late", "ERROR record not found", "WARN clock drift corrected",
+           "ERROR invalid argument in request", "INFO batch finished", "WARN using old api version", "INFO cleanup done", "ERROR client went away",
+           "WARN duplicate header dropped")
 
 def draw_noise(rng, g: dict, usual: list) -> dict:
     "Noise, movers, chatter and changes of every service."
@@ -232,9 +243,9 @@ def draw_noise(rng, g: dict, usual: list) -> dict:
     for i in rng.sample(range(len(names)), 3):
         movers = [m for m in ("requests", "cpu", "memory") if m in METRICS[kinds[i]]]
         if movers: noise[names[i]][rng.choice(movers)] = round(rng.uniform(7, 25), 2)
-    return {"noise": noise, "usual": {n: row for n, row in zip(names, usual)},
-            "chatter": {n: rng.sample(CHATTER, 2) for n in names},
-            "changes": {n: [[CHANGES[c], -rng.randint(*ago)] for c, ago in zip(rng.choices(OFTEN[k], k=2), ((2, 30), (35, 120)))] for n, k in zip(names, kinds)},
+    draw = lambda k: [[CHANGES[c], -rng.randint(*ago)] for c, ago in zip(rng.choices(OFTEN[k], k=2), ((2, 30), (35, 120)))]
+    return {"noise": noise, "usual": dict(zip(names, usual)), "chatter": {n: rng.sample(CHATTER, 2) for n in names},
+            "changes": {n: draw(k) for n, k in zip(names, kinds)},
             "since": {n: -rng.randint(2, 15) for n in names}}
 
 def draw_scene(rng) -> dict:
@@ -248,26 +259,28 @@ def draw_scene(rng) -> dict:
     usual = [{m: [round(v, 3), round(spread(g, day, i, m, v), 4)] for m, v in row.items()} for i, row in enumerate(plain)]
     g["used"] = day["use"]
     noise, order = draw_noise(rng, g, usual), rng.sample(names, len(names))
-    found = {f"{names[i]}|{c}": s for c, row in CAUSES.items() for i, k in enumerate(kinds) if k in row[0] and (s := settle(g, day, usual, i, c))}
+    sites = [(i, c) for c, row in CAUSES.items() for i, k in enumerate(kinds) if k in row[0]]
+    found = {f"{names[i]}|{c}": incident for i, c in sites if (incident := settle(g, day, usual, i, c))}
     classes = [s["alert"] for s in found.values()]
-    return noise | {"entities": order, "depends_on": {n: [names[j] for i, j in links if names[i] == n] for n in order}, "front": names[0],
-                    "kind": dict(zip(names, kinds)), "target": {names[int(i)]: names[links[x][1]] for i, x in g["target"].items()},
+    return noise | {"entities": order, "depends_on": {n: [names[j] for i, j in links if names[i] == n] for n in order},
+                    "front": names[0], "kind": dict(zip(names, kinds)), "target": {names[int(i)]: names[links[x][1]] for i, x in g["target"].items()},
                     "timeout": {f"{names[i]}>{names[j]}": t for (i, j), t in zip(links, g["timeout"])},
                     "incidents": {f: s for f, s in found.items() if classes.count(s["alert"]) >= 8}}
 
-# %% ../nbs/20_incident.ipynb #ab2fa9c3
+# %% ../nbs/20_incident.ipynb #01559163
 OWN_LOG = {"deploy_exception": "ERROR unhandled exception in handler", "feature_flag": "ERROR unhandled exception in handler",
            "memory_leak": "WARN process exited, started again", "crash_at_startup": "WARN process exited, started again",
            "connection_limit_reached": "ERROR requests turned away", "disk_full": "ERROR requests turned away"}
-LAGGING = {"front": "WARN handler over its time budget", "app": "WARN handler over its time budget", "database": "WARN statements over one second",
+LAGGING = {"front": "WARN handler over its time budget", "app": "WARN handler over its time budget", "database": "WARN statements over their usual time",
            "cache": "WARN event loop late", "queue": "WARN publishers held back", "provider": ""}
 CALL_LOG = {"refused": "ERROR cannot connect to {to}", "silent": "ERROR deadline passed calling {to}", "deadline": "ERROR deadline passed calling {to}",
             "inside": "ERROR {to} answers errors"}
 CALL_TRACE = {"refused": "calls to {to} fail before it", "silent": "calls to {to} hit their deadline",
               "deadline": "calls to {to} hit their deadline", "inside": "calls to {to} fail inside it",
               "slow": "calls to {to} slow, it is slow", "far": "calls to {to} slow, it is fast"}
-CALM = {"code": "no version or cohort stands out", "resources": "heap and quota in range", "connections": "handles and sessions in range", "storage": "volume healthy",
-        "network": "paths and rules as declared", "security": "secrets and chains valid", "runtime": "instances steady", "data": "workload as usual"}
+CALM = {"code": "no version or cohort stands out", "resources": "heap and quota in range", "connections": "handles and sessions in range",
+        "storage": "volume healthy", "network": "paths and rules as declared", "security": "secrets and chains valid",
+        "runtime": "instances steady", "data": "workload as usual"}
 
 def signal(slot, kind, source, at, text, **values) -> dict:
     return {"slot": slot, "kind": kind, "source": source, "at": at, "text": text, "values": values}
@@ -282,7 +295,8 @@ def logs(scene, state, site, cause, s) -> list:
     loud = [(t, why) for t, why in state["calls"].get(s, []) if why in CALL_LOG]
     own = OWN_LOG.get(cause) if s == site else None
     if not own: own = LAGGING[scene["kind"][s]] if state["z"].get(s, {}).get("self", 0) > 0 else "INFO no new error template"
-    said = [("own", own), ("calls", CALL_LOG[loud[0][1]].format(to=loud[0][0]) if loud else "INFO all dependencies answer"), *zip(("chat", "more"), scene["chatter"][s])]
+    calls = CALL_LOG[loud[0][1]].format(to=loud[0][0]) if loud else "INFO all dependencies answer"
+    said = [("own", own), ("calls", calls), *zip(("chat", "more"), scene["chatter"][s])]
     return [signal(slot, "log", s, scene["since"][s], text) for slot, text in said if text]
 
 def traces(scene, state, site, cause, s) -> list:
@@ -311,7 +325,7 @@ def inspect(scene, state, site, cause, s, check) -> list:
     elif check == "data" and cause == "cache_stampede" and scene["kind"][s] == "database": text = "reads multiplied, same statements"
     return [signal(check, "trace" if check in ("code", "data") else "event", s, 0, text)]
 
-# %% ../nbs/20_incident.ipynb #bbda4b8c
+# %% ../nbs/20_incident.ipynb #69d2b045
 class Incident:
     "A service graph with one fault, under the contract of `openadapt.world`."
     name, submit, fields = "incident_triage", "diagnose_incident", ("service", "root_cause", "mitigation")
@@ -344,9 +358,9 @@ class Incident:
     def overview(self, scene, state, site, cause):
         "Errors and p99 of all that serve requests; stores have their own dashboards."
         apps = [s for s in scene["entities"] if scene["kind"][s] in ("front", "app")]
-        gone = lambda s: s == site and cause in DARK
+        gone, two = lambda s: s == site and cause in DARK, ("errors", "p99")
         return [signal(s, "metric", s, 0, "no data") if gone(s) else
-                signal(s, "metric", s, 0, "errors {errors} p99 {p99}", errors=reading(scene, state, s, "errors"), p99=reading(scene, state, s, "p99")) for s in apps]
+                signal(s, "metric", s, 0, "errors {errors} p99 {p99}", **{m: reading(scene, state, s, m) for m in two}) for s in apps]
 
     def metrics(self, scene, state, s, gone):
         names = METRICS[scene["kind"][s]]
@@ -365,7 +379,9 @@ class Incident:
         return [signal("latest", "event", s, at, latest(scene, site, cause, s)), signal("earlier", "event", s, before, earlier)]
 
     def runbook(self, topic):
-        return [signal(c, "runbook", topic, 0, row[2].replace("{to}", "dependency") + f": {c}, do {' or '.join(row[5][:2])}") for c, row in CAUSES.items() if row[1] == topic]
+        "What each finding means, and the first mitigation."
+        pages = [(c, row[2].replace("{to}", "dependency"), row[5][0]) for c, row in CAUSES.items() if row[1] == topic]
+        return [signal(c, "runbook", topic, 0, f"{finding}: {c}, {first}") for c, finding, first in pages]
 
 # %% ../nbs/20_incident.ipynb #10ceccb3
 Mechanism = Incident    # the name under which the sandbox looks for it

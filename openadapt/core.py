@@ -6,15 +6,15 @@
 __all__ = ['SPLITS', 'OpenAdaptError', 'canonical', 'keyed_hash', 'keyed_rng', 'sha256_text', 'split_of', 'split_seeds', 'wilson',
            'mean_interval', 'write_atomic', 'write_json', 'append_jsonl', 'read_jsonl']
 
-# %% ../nbs/00_core.ipynb #b9254061
+# %% ../nbs/00_core.ipynb #08549d57
 import hashlib, json, math, os, random, statistics
 from pathlib import Path
 
-# %% ../nbs/00_core.ipynb #01cc37fe
+# %% ../nbs/00_core.ipynb #08c7b3f2
 class OpenAdaptError(Exception):
     "A fault that the user can mend; its text says what was wrong, where, and what to do."
 
-# %% ../nbs/00_core.ipynb #0b011c9d
+# %% ../nbs/00_core.ipynb #3900a6e5
 def canonical(obj) -> str:
     "`obj` as JSON with sorted keys and no blanks: equal data, equal text."
     return json.dumps(obj, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -31,7 +31,7 @@ def sha256_text(text: str) -> str:
     "Hex SHA-256 of `text` in UTF-8: the content address of sources, prompts and certificates."
     return hashlib.sha256(text.encode()).hexdigest()
 
-# %% ../nbs/00_core.ipynb #d6d93914
+# %% ../nbs/00_core.ipynb #4ac06b07
 SPLITS = ("train", "validation", "test")
 
 def split_of(seed: int) -> str:
@@ -52,7 +52,7 @@ def split_seeds(
         start += 1
     return seeds
 
-# %% ../nbs/00_core.ipynb #139a64ee
+# %% ../nbs/00_core.ipynb #83788905
 def wilson(
     k: int,          # successes
     n: int,          # trials
@@ -73,7 +73,7 @@ def mean_interval(
     half = z * statistics.stdev(xs) / math.sqrt(len(xs)) if len(xs) > 1 else 0.0
     return m, m - half, m + half
 
-# %% ../nbs/00_core.ipynb #d90fce60
+# %% ../nbs/00_core.ipynb #0280af2e
 def write_atomic(path, data: str | bytes) -> Path:
     "Write `data` to `path` so that a reader sees the old file or the new one."
     path = Path(path); path.parent.mkdir(parents=True, exist_ok=True)
@@ -95,9 +95,10 @@ def append_jsonl(path, obj) -> None:
     path = Path(path); path.parent.mkdir(parents=True, exist_ok=True)
     line = json.dumps(obj, allow_nan=False, ensure_ascii=False) + "\n"
     with open(path, "ab+") as f:
-        end = f.seek(0, os.SEEK_END)
-        if end and (f.seek(end - 1), f.read(1))[1] != b"\n":     # a torn line of a killed run goes
-            f.seek(0); f.truncate(f.read().rfind(b"\n") + 1)
+        f.seek(0); tail = f.read().rpartition(b"\n")[2]
+        if tail:                                    # a killed writer left a line without its end: whole, or torn
+            try: json.loads(tail); f.write(b"\n")
+            except ValueError: f.truncate(f.tell() - len(tail))
         f.write(line.encode())
 
 def read_jsonl(path) -> list:

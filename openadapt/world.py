@@ -194,7 +194,7 @@ def render(signal: dict) -> str:
     reading = lambda v: f"{_short(v[0])}/{_short(v[1])} {_word[z_class(v)]}" if is_metric(v) else str(v)
     return signal["text"].format_map({k: reading(v) for k, v in signal["values"].items()})
 
-# %% ../nbs/10_world.ipynb #c9bc6ddd
+# %% ../nbs/10_world.ipynb #a2edc617
 @dataclass
 class World:
     "One scene with one fault, tabulated."
@@ -228,7 +228,8 @@ def check_scene(spec: Spec, scene, faults) -> None:
     entities = scene["entities"]
     _require(3 <= len(entities) <= 32 and all(_name(e) for e in entities) and len(set(entities)) == len(entities),
              "semantic.scene_form", f"expected 3 to 32 distinct entity names, got {str(entities)[:200]}")
-    _require(all(isinstance(d, list) and all(e in entities for e in d) for d in scene["depends_on"].values()) and set(scene["depends_on"]) <= set(entities),
+    _require(all(isinstance(d, list) and all(e in entities for e in d) for d in scene["depends_on"].values())
+             and set(scene["depends_on"]) <= set(entities),
              "semantic.scene_form", "depends_on must map entities to lists of entities")
     _require(bool(faults) and all(len(f) == 2 and f[0] in entities and f[1] in spec.remedies for f in faults),
              "semantic.faults_form", "faults must be pairs of a known entity and a known cause")

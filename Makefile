@@ -31,7 +31,7 @@ prepare: $(VENV)/.installed-dev
 	$(BIN)/nbdev_clean
 	$(BIN)/python tests/render_readme.py
 
-# `.installing` stands while an install is under way: found at the start, it tells of a killed one, and .venv is made anew.
+# `.installing` stands, and no `.installed`, while an install is under way: found so at the start it was killed, and .venv is made anew.
 $(VENV)/.installed: $(PINS)
 	@py=; for c in $(PYTHONS); do \
 	  "$$c" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && py=$$c && break; done; \
@@ -40,12 +40,12 @@ $(VENV)/.installed: $(PINS)
 	  echo "Install one (Debian, Ubuntu: apt install python3 python3-venv) or name one: make run PYTHON=/path/to/python3.12" >&2; exit 1; fi; \
 	if [ -e $(VENV)/.installing ] || ! $(BIN)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
 	  rm -rf $(BIN) $(VENV) && mkdir -p $(VENV) && touch $(VENV)/.installing && echo "$$py -m venv $(VENV)" && "$$py" -m venv $(VENV); fi
-	@rm -f $(VENV)/.installed $(VENV)/.installed-dev; touch $(VENV)/.installing
+	@touch $(VENV)/.installing; rm -f $(VENV)/.installed $(VENV)/.installed-dev
 	$(BIN)/python -m pip install --no-deps --retries 1 --extra-index-url $(TORCH_INDEX) -c constraints.txt torch
 	$(BIN)/python -m pip install -c constraints.txt -e .
-	@touch $@; rm -f $(VENV)/.installing
+	@touch $@; rm $(VENV)/.installing
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	@touch $(VENV)/.installing
+	@touch $(VENV)/.installing; rm $(VENV)/.installed
 	$(BIN)/python -m pip install -q -c constraints.txt -e ".[dev]"
-	@touch $@; rm -f $(VENV)/.installing
+	@touch $(VENV)/.installed $@; rm $(VENV)/.installing

@@ -73,7 +73,7 @@ def mean_interval(
     half = z * statistics.stdev(xs) / math.sqrt(len(xs)) if len(xs) > 1 else 0.0
     return m, m - half, m + half
 
-# %% ../nbs/00_core.ipynb #0280af2e
+# %% ../nbs/00_core.ipynb #098fe1eb
 def write_atomic(path, data: str | bytes) -> Path:
     "Write `data` to `path` so that a reader sees the old file or the new one."
     path = Path(path); path.parent.mkdir(parents=True, exist_ok=True)
@@ -95,10 +95,11 @@ def append_jsonl(path, obj) -> None:
     path = Path(path); path.parent.mkdir(parents=True, exist_ok=True)
     line = json.dumps(obj, allow_nan=False, ensure_ascii=False) + "\n"
     with open(path, "ab+") as f:
-        f.seek(0); tail = f.read().rpartition(b"\n")[2]
-        if tail:                                    # a killed writer left a line without its end: whole, or torn
+        end = f.seek(0, os.SEEK_END)
+        if end and (f.seek(end - 1), f.read(1))[1] != b"\n":     # a killed writer left a line without its end: whole, or torn
+            tail = (f.seek(0), f.read().rpartition(b"\n")[2])[1]
             try: json.loads(tail); f.write(b"\n")
-            except ValueError: f.truncate(f.tell() - len(tail))
+            except ValueError: f.truncate(end - len(tail))
         f.write(line.encode())
 
 def read_jsonl(path) -> list:

@@ -1,4 +1,4 @@
-# CPU image.  docker build -t openadapt . && docker run --rm -v "$PWD/runs:/app/artifacts/runs" openadapt run "Train an agent to ..."
+# CPU image.  docker build -t openadapt . && docker run --rm -v openadapt-runs:/app/artifacts/runs openadapt run "Train an agent to ..."
 FROM python:3.11-slim
 RUN useradd --create-home --uid 1000 agent
 WORKDIR /app

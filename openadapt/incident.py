@@ -109,7 +109,7 @@ def flow(g: dict, fault: dict | None = None, usual: dict | None = None) -> dict:
     return {"rate": rate, "err": err, "lat": lat, "busy": busy, "self": self_ms,                              # by service
             "sent": sent, "fail": fail, "late": late, "starved": starved, "use": use, "call": call}            # by edge
 
-# %% ../nbs/20_incident.ipynb #90dde463
+# %% ../nbs/20_incident.ipynb #47f9a12a
 NEAR = (0., .6)                                                       # share of edges with a near timeout, by scene
 LADDER = (60, 100, 150, 250, 400, 600, 1000, 1500, 2500, 5000)        # timeouts that people set, in ms
 
@@ -121,7 +121,7 @@ def draw_servers(rng, g: dict) -> dict:
     serve = {"front": (5, 10), "app": (5, 25), "database": (4, 10), "cache": (.8, 2), "queue": (2, 5), "provider": (40, 90)}
     g["load"], near = r(150, 500), r(*NEAR)
     g["serve"], g["rest"] = [r(*serve[k]) for k in kinds], [r(.2, .5) for _ in kinds]
-    g["base"], g["routes"] = [r(.0002, .0009) for _ in kinds], [r(*ROUTES[k]) for k in kinds]
+    g["base"], g["routes"] = [r(.0002, .0007) for _ in kinds], [r(*ROUTES[k]) for k in kinds]
     g["counted"] = [rng.choice((.15, 1.)) for _ in kinds]              # of its own failures; a worker that dies counts nothing
     g["via_cache"] = [kinds[j] == "database" and i in g["cached"] for i, j in links]
     g["share"] = [r(.12, .2) if c else r(.45, .8) for c in g["via_cache"]]
@@ -158,7 +158,7 @@ def strike(g: dict, i: int, cause: str, strength: float) -> dict:
 
 DARK = ("crash_at_startup", "network_policy_block")   # the service's own telemetry ends
 
-# %% ../nbs/20_incident.ipynb #63860d33
+# %% ../nbs/20_incident.ipynb #19ca2366
 METRICS = {**dict.fromkeys(("front", "app"), ("errors", "p99", "requests", "pool", "cpu", "memory")),
            "database": ("errors", "p99", "requests", "sessions", "cpu", "disk"), "cache": ("errors", "p99", "requests", "hits", "memory"),
            "queue": ("errors", "p99", "requests", "backlog", "disk"), "provider": ()}
@@ -166,7 +166,7 @@ METRICS = {**dict.fromkeys(("front", "app"), ("errors", "p99", "requests", "pool
 def gauges(g: dict, day: dict, now: dict, fault: dict, site=None, cause=None) -> list:
     "Per service {metric: value} as its dashboards show it; `self` is what traces show."
     rows, links = [], g["links"]
-    for i, kind in enumerate(g["kinds"]):
+    for i in range(len(g["kinds"])):
         part, own = g["routes"][i], fault.get("own", {}).get(i, 0.)
         err = now["err"][i] - day["err"][i] - own * (1 - g["counted"][i])
         grown = now["rate"][i] * now["lat"][i] / (day["rate"][i] * day["lat"][i])
@@ -228,10 +228,10 @@ def settle(g: dict, day: dict, usual: list, i: int, cause: str) -> dict | None:
             if abs(off) >= 4: z.setdefault(g["names"][k], {})[m] = round(math.copysign(max(6.5, abs(off)), off), 2)
     return {"alert": alert, "z": z, "calls": calls_seen(g, day, now, fault), "strength": strength}
 
-# %% ../nbs/20_incident.ipynb #9a1094fb
+# %% ../nbs/20_incident.ipynb #03d9c94c
 CHANGES = {"build": "new build rolled out", "setting": "setting edited", "scale": "instance count changed", "kernel": "kernel patched"}
-OFTEN = {**dict.fromkeys(("front", "app"), ("build", "setting", "scale")), **dict.fromkeys(("database", "cache", "queue"), ("setting", "scale", "kernel")),
-         "provider": ("kernel", "scale")}
+OFTEN = {**dict.fromkeys(("front", "app"), ("build", "setting", "scale")),
+         **dict.fromkeys(("database", "cache", "queue"), ("setting", "scale", "kernel")), "provider": ("kernel", "scale")}
 CHATTER = ("WARN retrying after reset by peer", "WARN heartbeat late", "ERROR record not found", "WARN clock drift corrected",
            "ERROR invalid argument in request", "INFO batch finished", "WARN using old api version", "INFO cleanup done", "ERROR client went away",
            "WARN duplicate header dropped")
@@ -263,18 +263,19 @@ def draw_scene(rng) -> dict:
     found = {f"{names[i]}|{c}": incident for i, c in sites if (incident := settle(g, day, usual, i, c))}
     classes = [s["alert"] for s in found.values()]
     return noise | {"entities": order, "depends_on": {n: [names[j] for i, j in links if names[i] == n] for n in order},
-                    "front": names[0], "kind": dict(zip(names, kinds)), "target": {names[int(i)]: names[links[x][1]] for i, x in g["target"].items()},
+                    "front": names[0], "kind": dict(zip(names, kinds)),
+                    "target": {names[int(i)]: names[links[x][1]] for i, x in g["target"].items()},
                     "timeout": {f"{names[i]}>{names[j]}": t for (i, j), t in zip(links, g["timeout"])},
                     "incidents": {f: s for f, s in found.items() if classes.count(s["alert"]) >= 8}}
 
-# %% ../nbs/20_incident.ipynb #01559163
-OWN_LOG = {"deploy_exception": "ERROR unhandled exception in handler", "feature_flag": "ERROR unhandled exception in handler",
-           "memory_leak": "WARN process exited, started again", "crash_at_startup": "WARN process exited, started again",
-           "connection_limit_reached": "ERROR requests turned away", "disk_full": "ERROR requests turned away"}
-LAGGING = {"front": "WARN handler over its time budget", "app": "WARN handler over its time budget", "database": "WARN statements over their usual time",
+# %% ../nbs/20_incident.ipynb #d4828d7d
+OWN_LOG = {**dict.fromkeys(("deploy_exception", "feature_flag"), "ERROR unhandled exception in handler"),
+           **dict.fromkeys(("memory_leak", "crash_at_startup"), "WARN process exited, started again"),
+           **dict.fromkeys(("connection_limit_reached", "disk_full"), "ERROR requests turned away")}
+LAGGING = {**dict.fromkeys(("front", "app"), "WARN handler over its time budget"), "database": "WARN statements over their usual time",
            "cache": "WARN event loop late", "queue": "WARN publishers held back", "provider": ""}
-CALL_LOG = {"refused": "ERROR cannot connect to {to}", "silent": "ERROR deadline passed calling {to}", "deadline": "ERROR deadline passed calling {to}",
-            "inside": "ERROR {to} answers errors"}
+CALL_LOG = {"refused": "ERROR cannot connect to {to}", "inside": "ERROR {to} answers errors",
+            **dict.fromkeys(("silent", "deadline"), "ERROR deadline passed calling {to}")}
 CALL_TRACE = {"refused": "calls to {to} fail before it", "silent": "calls to {to} hit their deadline",
               "deadline": "calls to {to} hit their deadline", "inside": "calls to {to} fail inside it",
               "slow": "calls to {to} slow, it is slow", "far": "calls to {to} slow, it is fast"}

@@ -14,20 +14,23 @@ SOURCE = Path(module.__file__)
 incident = LocalMechanism(Incident)
 
 @pytest.fixture(scope="module")
-def worlds(): return [build_world(incident, seed) for seed in range(200, 260)]
+def worlds(): return [build_world(incident, seed) for seed in range(200, 240)]
 
 def test_source_stands_alone():
-    imports = {n.names[0].name if isinstance(n, ast.Import) else n.module for n in ast.walk(ast.parse(SOURCE.read_text())) if isinstance(n, (ast.Import, ast.ImportFrom))}
+    nodes = [n for n in ast.walk(ast.parse(SOURCE.read_text())) if isinstance(n, (ast.Import, ast.ImportFrom))]
+    imports = {n.names[0].name if isinstance(n, ast.Import) else n.module for n in nodes}
     assert imports <= set(sys.stdlib_module_names)
-    run = "import runpy, random, sys; m = runpy.run_path(sys.argv[1])['Mechanism'](); s = m.scene(random.Random(1)); print(len(m.faults(s)), len(m.query(s, None, 'overview', {})))"
+    run = ("import runpy, random, sys; m = runpy.run_path(sys.argv[1])['Mechanism'](); s = m.scene(random.Random(1))\n"
+           "print(len(m.faults(s)), len(m.query(s, None, 'overview', {})))")
     out = subprocess.run([sys.executable, "-I", "-S", "-c", run, str(SOURCE)], capture_output=True, text=True, check=True)
     assert all(int(x) > 0 for x in out.stdout.split())
+
+def depth(calls: dict, e: str) -> int: return 1 + max([depth(calls, t) for t in calls[e]], default=0)
 
 def test_size_of_the_graph(worlds):
     for w in worlds:
         assert 6 <= len(w.entities) <= 10 and len(w.calls) <= 140
-        depth = lambda e: 1 + max([depth(t) for t in w.scene["depends_on"][e]], default=0)
-        assert depth(w.scene["front"]) >= 4
+        assert depth(w.scene["depends_on"], w.scene["front"]) >= 4
         assert w.truth[0] != w.scene["front"] == w.brief["alert"]["source"]
     assert {len(w.entities) for w in worlds} >= {7, 8, 9, 10}
 
@@ -46,41 +49,51 @@ def test_ceiling_player_solves(worlds):
     assert sum(p.fault == w.truth for p, w in zip(players, worlds)) / len(worlds) >= .98
     assert np.median([len(p.calls) for p in players]) <= 10
 
-@pytest.mark.parametrize("one, two", [("deploy_exception", "feature_flag"), ("deploy_latency", "cpu_throttling"), ("deploy_latency", "network_latency"),
-    ("bad_config", "credentials_expired"), ("bad_config", "network_policy_block"), ("credentials_expired", "certificate_expired"), ("memory_leak", "crash_at_startup"),
-    ("connection_pool_exhausted", "connection_limit_reached"), ("slow_query", "connection_pool_exhausted"), ("slow_query", "disk_io_degraded"), ("cache_stampede", "slow_query"),
-    ("disk_full", "disk_io_degraded"), ("network_policy_block", "crash_at_startup"), ("provider_outage", "bad_config")])
-def test_confusable_pairs_share_a_reading_and_a_second_query_separates(worlds, one, two):
+PAIRS = [("deploy_exception", "feature_flag"), ("deploy_latency", "cpu_throttling"), ("deploy_latency", "network_latency"),
+         ("bad_config", "network_policy_block"), ("bad_config", "certificate_expired"), ("credentials_expired", "bad_config"),
+         ("memory_leak", "crash_at_startup"), ("connection_pool_exhausted", "slow_query"), ("connection_limit_reached", "disk_full"),
+         ("slow_query", "disk_io_degraded"), ("slow_query", "cache_stampede"), ("network_policy_block", "crash_at_startup"),
+         ("provider_outage", "credentials_expired"), ("poison_message", "disk_io_degraded")]
+
+@pytest.mark.parametrize("one, two", PAIRS)
+def test_a_second_query_separates_a_confusable_pair(worlds, one, two):
+    "Somewhere the two show the same symptom in one call; wherever they meet, at least two other calls tell them apart."
     shared = 0
     for w in worlds:
-        shows = lambda cause: [(f, own) for f, own in enumerate(w.codes) if w.faults[f][1] == cause]
-        for a, own in shows(one):
-            for b, other in shows(two):
-                shared += bool(((own == other) & (own != w.healthy) & (own >= 0) & w.evidence).any())
-                assert ((own != other) & w.evidence).any()
+        of = lambda cause, w=w: [w.codes[f] for f in range(len(w.faults)) if w.faults[f][1] == cause]
+        incidence = View(w).incidence
+        for a in of(one):
+            for b in of(two):
+                same = incidence @ ((a == b) & (a != w.healthy) & (a >= 0) & w.evidence).astype(np.float32)
+                apart = incidence @ ((a != b) & (a >= 0) & w.evidence).astype(np.float32)
+                shared += bool((same > 0).any())
+                assert (apart > 0).sum() >= 2
     assert shared > 0
 
 def test_no_label_outside_runbooks(worlds):
     fold = lambda t: re.sub(r"[-_\s]+", " ", t.casefold())
     labels = [fold(x) for c, row in CAUSES.items() for x in (c, *row[5])]
     for w in worlds[:12]:
-        texts = {s["text"] for table in w.tables for s in table.values() if s["kind"] != "runbook"} | {w.brief["alert"]["text"]} | set(w.entities)
+        texts = {s["text"] for table in w.tables for s in table.values() if s["kind"] != "runbook"}
+        texts |= {w.brief["alert"]["text"], *w.entities}
         assert [(t, x) for t in texts for x in labels if x in fold(t)] == []
 
 def test_texts_are_short_and_names_are_not_words_of_texts():
-    texts = [*OWN_LOG.values(), *LAGGING.values(), *CALL_LOG.values(), *CALL_TRACE.values(), *CALM.values(), *CHANGES.values(), *CHATTER, *(row[2] for row in CAUSES.values())]
+    texts = [t for said in (OWN_LOG, LAGGING, CALL_LOG, CALL_TRACE, CALM, CHANGES) for t in said.values()]
+    texts += [*CHATTER, *(row[2] for row in CAUSES.values())]
     assert max(len(t.split()) for t in texts) <= 8
-    names = {n for pool in (module.FRONTS, module.APPS, module.DATABASES, module.CACHES, module.QUEUES, module.PROVIDERS) for n in pool}
-    words = {w for t in texts for w in re.findall(r"[a-z0-9]+", t.lower())} | {m for ms in module.METRICS.values() for m in ms} | set(CALM) | set(CAUSES)
-    assert names & words == set()
-    assert len(names) == sum(map(len, (module.FRONTS, module.APPS, module.DATABASES, module.CACHES, module.QUEUES, module.PROVIDERS)))
+    pools = (module.FRONTS, module.APPS, module.DATABASES, module.CACHES, module.QUEUES, module.PROVIDERS)
+    names = [n for pool in pools for n in pool]
+    words = {w for t in texts for w in re.findall(r"[a-z0-9]+", t.lower())} | {m for ms in module.METRICS.values() for m in ms}
+    words |= {*CALM, *CAUSES}
+    assert set(names) & words == set() and len(names) == len(set(names)) > 100
 
 def test_brief_says_only_its_class():
     for seed in range(30):
         scene = incident.scene(seed)
         faults = incident.faults(scene)
         by_class = {}
-        for f, b in zip(faults, incident.briefs(scene, faults)): by_class.setdefault(b["alert_class"], set()).add(canonical(b))
+        for b in incident.briefs(scene, faults): by_class.setdefault(b["alert_class"], set()).add(canonical(b))
         assert all(len(bs) == 1 for bs in by_class.values())
         sizes = Counter(b["alert_class"] for b in incident.briefs(scene, faults))
         assert min(sizes.values()) >= 8
@@ -119,9 +132,11 @@ def test_queries_are_pure_and_survive_sorted_json():
     assert first == again and canonical(other) == canonical(scene)
 
 def test_same_bytes_in_any_process():
-    run = ("from openadapt.core import canonical, sha256_text, keyed_hash; from openadapt.incident import Incident; from openadapt.world import LocalMechanism\n"
-           "m = LocalMechanism(Incident); s = m.scene(keyed_hash('scene', 11)); print(sha256_text(canonical([s, m.table(s, m.faults(s)[:6] + [None])])))")
-    outs = {subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=True, env=os.environ | {"PYTHONHASHSEED": h}).stdout for h in "01"}
+    run = ("from openadapt.core import canonical, sha256_text, keyed_hash; from openadapt.incident import Incident\n"
+           "from openadapt.world import LocalMechanism; m = LocalMechanism(Incident); s = m.scene(keyed_hash('scene', 11))\n"
+           "print(sha256_text(canonical([s, m.table(s, m.faults(s)[:6] + [None])])))")
+    ask = lambda seed: subprocess.check_output([sys.executable, "-c", run], text=True, env=os.environ | {"PYTHONHASHSEED": seed})
+    outs = {ask(seed) for seed in "01"}
     scene = incident.scene(keyed_hash("scene", 11))
     assert outs == {sha256_text(canonical([scene, incident.table(scene, incident.faults(scene)[:6] + [None])])) + "\n"}
 
@@ -131,8 +146,7 @@ def test_the_prior_is_followed_and_change_induced_causes_lead():
 
 def test_tiers_accept_most_seeds():
     accepted = Counter()
-    for seed in range(300, 340):
-        for eci in (5,):
-            try: accepted.update(prepare_tiers(incident, seed, (eci,)).keys())
-            except Rejected: pass
-    assert min(accepted[eci] for eci in (1, 2, 3, 4, 5)) >= .8 * 40
+    for seed in range(300, 330):
+        try: accepted.update(prepare_tiers(incident, seed).keys())
+        except Rejected: pass
+    assert min(accepted[eci] for eci in (1, 2, 3, 4, 5)) >= .8 * 30

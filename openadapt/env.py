@@ -23,15 +23,16 @@ from .eci import TIERS, Pool
 from .reward import COMPONENTS, RAW_CHARS, fold, grade, penalty, total
 from .world import PreparedWorld, Spec, call_key
 
-# %% ../nbs/13_env.ipynb #e007f8df
+# %% ../nbs/13_env.ipynb #ea7a5eda
 _call = re.compile(r"<tool_call>(.*?)</tool_call>", re.S)
 _action = re.compile(r"<action>(.*?)</action>", re.S)
 _reasoning = re.compile(r"<reasoning>(.*?)</reasoning>", re.S)
 
 def read_object(text) -> dict | None:
-    "A JSON object from text; None when it is not one."
-    if isinstance(text, dict): return text
-    try: found = json.loads(text)
+    "A JSON object from text, or as it is; None when it is not one or cannot be sent on (half a character, say)."
+    try:
+        found = text if isinstance(text, dict) else json.loads(text)
+        json.dumps(found, ensure_ascii=False).encode()
     except (ValueError, TypeError, RecursionError): return None
     return found if isinstance(found, dict) else None
 
@@ -46,7 +47,7 @@ class Move:
 def make_move(action_type, params, confidence=None, reasoning="") -> Move | None:
     "A move from loose values; `confidence` and `reasoning` may stand among the arguments. None when there is no verb or no object."
     params = read_object(params if params is not None else {})
-    if not isinstance(action_type, str) or params is None: return None
+    if not isinstance(action_type, str) or params is None or read_object({action_type: str(reasoning)}) is None: return None
     inside = {k: v for k, v in params.items() if k in ("confidence", "reasoning")}
     confidence, reasoning = inside.get("confidence", confidence), inside.get("reasoning", reasoning)
     number = isinstance(confidence, (int, float)) and not isinstance(confidence, bool) and 0 <= confidence <= 1

@@ -197,7 +197,7 @@ def train_stage(run: Path, params: dict, progress) -> dict:
                "frontier": state["frontier"], "events": state["events"], "last": rows[-1]})
     return json.loads((run / "training.json").read_text())
 
-# %% ../nbs/70_pipeline.ipynb #70271c7b
+# %% ../nbs/70_pipeline.ipynb #cb76a757
 @stage
 def evaluate_stage(run: Path, params: dict, progress) -> list[dict]:
     "Rows of the evaluation: random, shortcuts, responder, warm start, trained, oracle."
@@ -239,15 +239,15 @@ def report_stage(run: Path, params: dict, progress) -> Path:
     "Write the report, and last the manifest; gives the report's path."
     from openadapt.report import write_report
     if not (run / "results.json").exists(): raise OpenAdaptError(f"{run} is not evaluated yet: run 04_evaluate first")
-    kept = [p for p in sorted(run.rglob("*")) if p.suffix in (".json", ".jsonl", ".yaml", ".py") and not {"checkpoints", "vendor"} & set(p.parts)
-            and p.name not in ("manifest.json", "progress.json")]
     training = json.loads((run / "training.json").read_text())
     manifest = {"params": params, "versions": versions(), "git": git_sha(), "prompts": prompt_hashes(),
                 "seconds": round(time.time() - (run / "params.yaml").stat().st_mtime),
-                "training": {k: training[k] for k in ("steps", "episodes", "seconds", "frontier", "events")},
-                "sha256": {p.relative_to(run).as_posix(): sha256_text(p.read_text(encoding="utf-8", errors="replace")) for p in kept}}
-    write_json(run / "manifest.json", manifest)
-    return write_report(run)
+                "training": {k: training[k] for k in ("steps", "episodes", "seconds", "frontier", "events")}}
+    report = write_report(run, manifest)
+    kept = [p for p in sorted(run.rglob("*")) if p.suffix in (".json", ".jsonl", ".yaml", ".py", ".html") and not {"checkpoints", "vendor"} & set(p.parts)]
+    sums = {p.relative_to(run).as_posix(): sha256_text(p.read_text(encoding="utf-8", errors="replace")) for p in kept if p.stem not in ("manifest", "progress")}
+    write_json(run / "manifest.json", manifest | {"sha256": sums})
+    return report
 
 def versions() -> dict:
     "Of Python and of what a result depends on."

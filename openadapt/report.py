@@ -253,7 +253,7 @@ def tiles(metrics: list[dict], rows: list[dict]) -> str:
         if own: found[f"solved {word}, ECI {first}, unseen"] = f"{100 * own[-1]:.0f} %"
     return '<div class="tiles">' + "".join(f"<div><b>{esc(str(x))}</b>{esc(n)}</div>" for n, x in found.items()) + "</div>"
 
-# %% ../nbs/61_report.ipynb #d28edd76
+# %% ../nbs/61_report.ipynb #c213d6d6
 def load(path: Path, empty, broken: list):
     "What a JSON, JSON-lines or YAML file holds; `empty` when it is absent or, with a note in `broken`, damaged."
     read = {".jsonl": lambda _: read_jsonl(path), ".json": json.loads, ".yaml": yaml.safe_load}[path.suffix]
@@ -263,11 +263,11 @@ def load(path: Path, empty, broken: list):
     broken.append(path.name)
     return empty
 
-def write_report(run_dir: str | Path) -> Path:
+def write_report(run_dir: str | Path, manifest: dict | None = None) -> Path:
     "Write `report.html` from what the run folder holds so far; its path."
     run, broken = Path(run_dir), []
     get = lambda name, empty: load(run / name, empty, broken)
-    params, manifest, curriculum = get("params.yaml", {}), get("manifest.json", {}), get("curriculum.json", {})
+    params, manifest, curriculum = get("params.yaml", {}), manifest or get("manifest.json", {}), get("curriculum.json", {})
     metrics = [m for m in get("metrics.jsonl", []) if {"step", "reward", "frontier", "by_eci", "components"} <= set(m)]
     rows, rollouts = get("evaluation.json", []), get("rollouts.jsonl", [])
     moved = [{"step": b["step"], "from": a["frontier"], "to": b["frontier"]} for a, b in zip(metrics, metrics[1:]) if a["frontier"] != b["frontier"]]

@@ -144,7 +144,7 @@ def render_package(
         if part: shutil.rmtree(part, ignore_errors=True)
     return out
 
-# %% ../nbs/14_package.ipynb #e4e5f6b7
+# %% ../nbs/14_package.ipynb #22d48d96
 _boot = ("import os, threading\nwatch = lambda: (os.read(0, 1), os.killpg(0, 9))\n"
          "threading.Thread(target=watch, daemon=True).start()\nimport uvicorn\nuvicorn.main()")
 
@@ -154,6 +154,19 @@ def _package(dir) -> Path:
         raise OpenAdaptError(f"{dir} is not an OpenEnv package: it needs openenv.yaml and server/app.py")
     return dir
 
+def _launch(dir, host: str, port: int, out=None, *options):
+    command = [sys.executable, "-c", _boot, "server.app:app", "--host", host, "--port", str(port), *options]
+    return subprocess.Popen(command, cwd=dir, stdin=subprocess.PIPE, stdout=out, stderr=out, start_new_session=True)
+
+def _stop(server) -> None:
+    "Ask a server to stop, then make it, and its jail with it."
+    server.terminate()
+    try: server.wait(5)
+    except subprocess.TimeoutExpired: pass
+    try: os.killpg(server.pid, signal.SIGKILL)
+    except ProcessLookupError: pass
+    server.stdin.close(); server.wait()
+
 def serve(dir, host: str = "127.0.0.1", port: int = 8000) -> None:
     "Serve a package until it is interrupted."
     dir = _package(dir)
@@ -161,19 +174,13 @@ def serve(dir, host: str = "127.0.0.1", port: int = 8000) -> None:
     except (OSError, OverflowError) as e:
         why = getattr(e, "strerror", None) or e
         raise OpenAdaptError(f"cannot listen on {host}:{port} ({why}): choose another port or stop what uses it") from None
-    server = subprocess.Popen([sys.executable, "-m", "uvicorn", "server.app:app", "--host", host, "--port", str(port)], cwd=dir)
+    server = _launch(dir, host, port)
     try: code = server.wait()
     except KeyboardInterrupt: code = 0
-    finally: _end(server)
+    finally: _stop(server)
     if code: raise OpenAdaptError(f"the server of {dir} ended with exit code {code}: its last lines above say why")
 
-# %% ../nbs/14_package.ipynb #69f4d4bd
-def _end(server) -> None:
-    "Ask a process to stop, then make it."
-    server.terminate()
-    try: server.wait(5)
-    except subprocess.TimeoutExpired: server.kill(); server.wait()
-
+# %% ../nbs/14_package.ipynb #ece77182
 def _last_line(log: Path) -> str:
     return ([""] + [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()])[-1]
 
@@ -192,16 +199,9 @@ def _wait(server, log: Path, timeout: float) -> str:
 def served(dir, timeout: float = 90):
     "Serve a package on a free port of this machine; gives the base URL; the server ends with the block."
     with tempfile.TemporaryDirectory() as tmp, open(Path(tmp) / "log", "wb") as log:
-        command = [sys.executable, "-c", _boot, "server.app:app", "--host", "127.0.0.1", "--port", "0", "--no-access-log"]
-        server = subprocess.Popen(command, cwd=_package(dir), stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True)
+        server = _launch(_package(dir), "127.0.0.1", 0, log, "--no-access-log")
         try: yield _wait(server, Path(tmp) / "log", timeout)
-        finally:
-            server.send_signal(signal.SIGTERM)
-            try: server.wait(5)
-            except subprocess.TimeoutExpired: pass
-            try: os.killpg(server.pid, signal.SIGKILL)     # the jail's workers too
-            except ProcessLookupError: pass
-            server.stdin.close(); server.wait()
+        finally: _stop(server)
 
 # %% ../nbs/14_package.ipynb #36163c09
 class _Subject:

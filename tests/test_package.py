@@ -208,12 +208,13 @@ def test_a_rendered_package_runs_on_what_it_carries(relay):
 
 
 def test_a_server_ends_with_its_parent_and_clients_import_anywhere(relay):
-    code = f"import time; from openadapt.package import served\nwith served({str(relay)!r}) as url: print(url, flush=True); time.sleep(600)"
-    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    reader, writer = os.pipe()
+    if not (parent := os.fork()):
+        with served(relay) as url: os.write(writer, url.encode() + b"\n"); time.sleep(600)
     try:
-        url = parent.stdout.readline().strip()
+        with open(reader) as pipe: url = pipe.readline().strip()
         with load(relay).RelayEnv(base_url=url).sync() as env: assert env.reset(seed=7).observation.max_steps > 0
-    finally: parent.kill(); parent.wait()
+    finally: os.kill(parent, signal.SIGKILL); os.waitpid(parent, 0); os.close(writer)
     port, deadline = int(url.rsplit(":", 1)[1]), time.monotonic() + 10
     while time.monotonic() < deadline:
         try: socket.create_connection(("127.0.0.1", port), 1).close()
@@ -227,6 +228,9 @@ def test_serve_tells_what_is_wrong_in_one_line(tmp_path):
         for port, host in ((taken.getsockname()[1], "127.0.0.1"), (70000, "127.0.0.1"), (8000, "no.such.host.invalid")):
             with pytest.raises(OpenAdaptError, match="cannot listen on") as e: serve(SEED, host, port)
             assert "\n" not in str(e.value)
+    broken = render_package(tmp_path / "broken", RELAY, {}, vendor=False)
+    (broken / "server" / "app.py").write_text("raise SystemExit(3)")
+    with pytest.raises(OpenAdaptError, match="exit code 3"): serve(broken, port=0)
     for call in (serve, static_checks, lambda d: served(d).__enter__()):
         with pytest.raises(OpenAdaptError, match="not an OpenEnv package"): call(tmp_path)
 

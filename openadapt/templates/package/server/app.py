@@ -6,8 +6,9 @@ from openenv.core.env_server.http_server import create_app
 
 from openadapt.env import InvestigationAction, InvestigationObservation, InvestigationState
 
-from .environment import __CLASS__Environment
+from .environment import __CLASS__Environment, pool
 
+pool()     # a jail that cannot start is told now, not to the first client
 app = create_app(__CLASS__Environment, InvestigationAction, InvestigationObservation, env_name="__NAME__",
                  max_concurrent_envs=64, state_cls=InvestigationState)
 

@@ -6,14 +6,14 @@
 __all__ = ['STATE', 'GROUPS', 'GROUP_SIZE', 'SETTINGS', 'Trainer', 'Stepper', 'earned', 'summary', 'checkpoints', 'Recorder',
            'rewind', 'train']
 
-# %% ../nbs/52_grpo.ipynb #26ba904e
-import json, logging, math, os, shutil, time, warnings
-from collections import defaultdict
+# %% ../nbs/52_grpo.ipynb #237d3c5c
+import json, math, os, shutil, time, warnings
+from collections import Counter, defaultdict
 from pathlib import Path
 os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")     # rollout_func is marked experimental
 import torch
 from datasets import Dataset
-from transformers import TrainerCallback
+from transformers import PrinterCallback, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
 # %% ../nbs/52_grpo.ipynb #76f4a1e6
@@ -23,7 +23,7 @@ from .env import Episode
 from .reward import COMPONENTS
 from .rollout import Rollout, rollout
 
-# %% ../nbs/52_grpo.ipynb #adc6727b
+# %% ../nbs/52_grpo.ipynb #d1a9976f
 class Trainer(GRPOTrainer):
     "`GRPOTrainer` with micro-batches of similar length."
     def _prepare_inputs(self, generation_batch):
@@ -37,20 +37,20 @@ class Trainer(GRPOTrainer):
         return self._buffered_inputs[self._step % len(parts)]
     def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None):
         width = int(inputs["completion_mask"].sum(1).max())
-        cut = {k: v[:, :width] if k in ("completion_ids", "completion_mask", "tool_mask", "old_per_token_logps", "ref_per_token_logps", "sampling_per_token_logps") else v
-               for k, v in inputs.items()}
+        per_token = ("completion_ids", "completion_mask", "tool_mask", "old_per_token_logps", "ref_per_token_logps")
+        cut = {k: v[:, :width] if k in per_token else v for k, v in inputs.items()}
         if int(inputs["prompt_mask"].min()):       # no padding at the left: what the policy did not write is masked in the loss alone
             cut["tool_mask"] = cut["tool_mask"] * cut["completion_mask"]
             cut["completion_mask"] = torch.ones_like(cut["completion_mask"])
         return super().compute_loss(model, cut, return_outputs, num_items_in_batch)
 
-# %% ../nbs/52_grpo.ipynb #f5c966c0
+# %% ../nbs/52_grpo.ipynb #5589ea90
 class Stepper:
     "Draws worlds, plays groups, keeps what the record needs."
     def __init__(self, pool, seeds: list[int], curriculum: Curriculum, group_size: int, seed: int, limits: dict):
-        if any(split_of(s) != "train" for s in seeds): raise OpenAdaptError("training on validation or test seeds is refused: pass seeds of the train split")
-        self.pool, self.seeds, self.curriculum, self.group_size, self.seed, self.limits = pool, seeds, curriculum, group_size, seed, limits
-        self.rollouts, self.frontier, self.seconds = [], curriculum.frontier, 0.0
+        if any(split_of(s) != "train" for s in seeds): raise OpenAdaptError("training takes train seeds only: pass pool.seeds('train', n)")
+        self.pool, self.seeds, self.curriculum, self.group_size = pool, seeds, curriculum, group_size
+        self.seed, self.limits, self.rollouts, self.frontier, self.seconds = seed, limits, [], curriculum.frontier, 0.0
     def __call__(self, prompts, trainer) -> dict:
         "What TRL's `rollout_func` returns; the prompts are placeholders."
         step, start, worlds = trainer.state.global_step, time.monotonic(), []
@@ -61,7 +61,9 @@ class Stepper:
         generator = torch.Generator().manual_seed(keyed_hash("rollout", self.seed, step) % 2**63)
         model = trainer.accelerator.unwrap_model(trainer.model)
         self.frontier = self.curriculum.frontier
-        rs = self.rollouts = rollout(model, trainer.processing_class, [Episode(w) for w in worlds], temperature=trainer.args.temperature, generator=generator, **self.limits)
+        episodes = [Episode(w) for w in worlds]
+        rs = rollout(model, trainer.processing_class, episodes, temperature=trainer.args.temperature, generator=generator, **self.limits)
+        self.rollouts = rs
         for r in rs:
             if r.reward is not None: self.curriculum.record(r.episode.eci, r.episode.solved)
         self.seconds = time.monotonic() - start
@@ -79,12 +81,13 @@ def summary(rollouts: list[Rollout]) -> dict:
     tiers = defaultdict(list)
     for r in scored: tiers[str(r.episode.eci)].append(r)
     return {"episodes": len(rollouts), "reward": mean([r.reward for r in scored]), "solve_rate": mean([r.episode.solved for r in scored]),
-            "by_eci": {e: {"n": len(rs), "solved": sum(r.episode.solved for r in rs), "reward": mean([r.reward for r in rs])} for e, rs in sorted(tiers.items())},
-            "components": {c: mean([r.episode.parts[c] for r in scored]) for c in COMPONENTS}, "steps_per_episode": mean([r.episode.steps for r in scored]),
-            "ends": {e: sum(r.end_reason == e for r in rollouts) for e in sorted({str(r.end_reason) for r in rollouts})},
+            "by_eci": {e: {"n": len(rs), "solved": sum(r.episode.solved for r in rs), "reward": mean([r.reward for r in rs])}
+                       for e, rs in sorted(tiers.items())},
+            "components": {c: mean([r.episode.parts[c] for r in scored]) for c in COMPONENTS},
+            "steps_per_episode": mean([r.episode.steps for r in scored]), "ends": dict(Counter(str(r.end_reason) for r in rollouts)),
             "tokens": sum(len(r.prompt_ids) + len(r.completion_ids) for r in rollouts), "own_tokens": sum(sum(r.mask) for r in rollouts)}
 
-# %% ../nbs/52_grpo.ipynb #b862eac1
+# %% ../nbs/52_grpo.ipynb #ab671d58
 STATE = "openadapt.json"
 
 def checkpoints(folder) -> list[Path]:
@@ -94,31 +97,32 @@ def checkpoints(folder) -> list[Path]:
 
 class Recorder(TrainerCallback):
     "Writes the record, stops in time, and makes checkpoints whole."
-    def __init__(self, stepper, folder: Path, texts_per_step: int, max_steps: int, max_seconds: float, spent: float, progress):
-        self.stepper, self.folder, self.texts, self.max_steps, self.max_seconds, self.progress = stepper, folder, texts_per_step, max_steps, max_seconds, progress
-        self.spent, self.clock, self.first, self.begun = spent, time.monotonic(), None, spent
+    def __init__(self, stepper, tokenizer, folder: Path, texts: int, max_steps: int, max_seconds: float, spent: float, progress):
+        self.stepper, self.tokenizer, self.folder, self.texts, self.progress = stepper, tokenizer, folder, texts, progress
+        self.max_steps, self.max_seconds, self.spent, self.before, self.steps, self.clock = max_steps, max_seconds, spent, spent, 0, time.monotonic()
     def on_log(self, args, state, control, logs=None, **kwargs):
         if not logs or "grad_norm" not in logs: return
         if not all(math.isfinite(float(logs[k])) for k in ("loss", "grad_norm")):
-            raise OpenAdaptError(f"training broke at step {state.global_step}: loss {logs['loss']}, gradient norm {logs['grad_norm']}; lower the learning rate and resume from the last checkpoint in {self.folder / 'checkpoints'}")
-        now = time.monotonic(); self.spent += now - self.clock; seconds, self.clock = now - self.clock, now
-        skip = ("reward", "num_tokens", "epoch", "completions/", "rewards/", "clip_ratio", "step_time", "total_flos")
-        row = {"step": state.global_step, **summary(self.stepper.rollouts), "frontier": self.stepper.frontier, "seconds": round(seconds, 3), "rollout_seconds": round(self.stepper.seconds, 3),
-               **{k: float(v) for k, v in logs.items() if isinstance(v, (int, float, str)) and not k.startswith(skip)}, "reward_std": logs.get("reward_std")}
+            raise OpenAdaptError(f"training broke at step {state.global_step}: loss {logs['loss']}, gradient norm {logs['grad_norm']}; "
+                                 "resume it from its last checkpoint with a lower learning_rate")
+        seconds, self.clock = time.monotonic() - self.clock, time.monotonic()
+        self.spent, self.steps = self.spent + seconds, self.steps + 1
+        kept = ("loss", "grad_norm", "learning_rate", "entropy", "kl", "reward_std", "frac_reward_zero_std")
+        row = {"step": state.global_step, **summary(self.stepper.rollouts), "frontier": self.stepper.frontier, "seconds": round(seconds, 3),
+               "rollout_seconds": round(self.stepper.seconds, 3), **{k: float(logs[k]) for k in kept if logs.get(k) is not None}}
         append_jsonl(self.folder / "metrics.jsonl", row)
-        for r in self.stepper.rollouts[::max(1, len(self.stepper.rollouts) // self.texts)][:self.texts] if self.texts else []:
-            text = self.tokenizer.decode(r.prompt_ids + r.completion_ids)
-            append_jsonl(self.folder / "rollouts.jsonl", {"step": row["step"], "seed": r.episode.seed, "eci": r.episode.eci, "reward": r.reward, "solved": r.episode.solved, "end_reason": r.end_reason, "text": text})
-        self.first = self.first or state.global_step
-        pace = (self.spent - self.begun) / (state.global_step - self.first + 1)
-        eta = min(pace * (self.max_steps - state.global_step), self.max_seconds - self.spent)
-        if self.progress: self.progress(state.global_step, self.max_steps, row, max(0.0, eta))
-    def on_step_end(self, args, state, control, **kwargs):
-        elapsed = time.monotonic() - self.clock
-        if self.spent + 2 * elapsed > self.max_seconds: control.should_training_stop = control.should_save = True       # the next step would end late
+        rs = self.stepper.rollouts
+        for r in rs[::max(1, len(rs) // self.texts)][:self.texts] if self.texts else []:
+            append_jsonl(self.folder / "rollouts.jsonl", {"step": row["step"], "seed": r.episode.seed, "eci": r.episode.eci, "reward": r.reward,
+                "solved": r.episode.solved, "end_reason": r.end_reason, "text": self.tokenizer.decode(r.prompt_ids + r.completion_ids)})
+        pace = (self.spent - self.before) / self.steps
+        if self.spent + pace > self.max_seconds: control.should_training_stop = control.should_save = True     # one more step would end late
+        left = max(0.0, min(pace * (self.max_steps - state.global_step), self.max_seconds - self.spent))
+        if self.progress: self.progress(state.global_step, self.max_steps, row, left)
         return control
     def on_save(self, args, state, control, **kwargs):
-        write_json(Path(args.output_dir) / f"checkpoint-{state.global_step}" / STATE, {"step": state.global_step, "spent": self.spent, "curriculum": self.stepper.curriculum.to_dict()})
+        kept = {"step": state.global_step, "spent": self.spent, "curriculum": self.stepper.curriculum.to_dict()}
+        write_json(Path(args.output_dir) / f"checkpoint-{state.global_step}" / STATE, kept)
 
 def rewind(folder: Path) -> tuple[Path | None, dict]:
     "The newest whole checkpoint and its state; torn ones and rows beyond it are removed."
@@ -126,11 +130,12 @@ def rewind(folder: Path) -> tuple[Path | None, dict]:
     last, state = (whole[-1], json.loads((whole[-1] / STATE).read_text())) if whole else (None, {"step": 0, "spent": 0.0, "curriculum": None})
     for p in (folder / "checkpoints").glob("checkpoint-*"):
         if p not in whole: shutil.rmtree(p)
-    for name in ("metrics.jsonl", "rollouts.jsonl"):
-        if (folder / name).exists(): write_atomic(folder / name, "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in read_jsonl(folder / name) if r["step"] <= state["step"]))
+    for record in (folder / "metrics.jsonl", folder / "rollouts.jsonl"):
+        rows = [r for r in read_jsonl(record) if r["step"] <= state["step"]]
+        if record.exists(): write_atomic(record, "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows))
     return last, state
 
-# %% ../nbs/52_grpo.ipynb #cd6cc74f
+# %% ../nbs/52_grpo.ipynb #374c4ef0
 GROUPS, GROUP_SIZE = 32, 8          # 256 episodes a step: with 64 the same model rose to 0.56 and collapsed
 SETTINGS = dict(
     learning_rate=1.5e-4,           # 3e-4 collapsed after 20 steps, 5e-5 was slow
@@ -170,17 +175,19 @@ def train(
     if state["curriculum"]: curriculum = Curriculum.from_dict(state["curriculum"])
     episodes, cuda = groups * group_size, torch.cuda.is_available()
     micro_batch = math.gcd(episodes, micro_batch)
-    logging.getLogger("transformers.trainer").setLevel(logging.ERROR)
-    config = GRPOConfig(str(folder / "checkpoints"), max_steps=max_steps, seed=seed, num_generations=group_size, per_device_train_batch_size=micro_batch,
-        gradient_accumulation_steps=episodes // micro_batch, steps_per_generation=episodes // micro_batch, max_completion_length=max_tokens, save_strategy="steps", save_steps=save_every,
-        save_total_limit=2, logging_steps=1, logging_nan_inf_filter=False, report_to=report_to, disable_tqdm=True, ignore_data_skip=True, remove_unused_columns=False,
-        use_cpu=not cuda, bf16=cuda and torch.cuda.is_bf16_supported(), gradient_checkpointing=cuda, dataloader_num_workers=0, **(SETTINGS | settings))
+    batches = dict(num_generations=group_size, per_device_train_batch_size=micro_batch, gradient_accumulation_steps=episodes // micro_batch,
+                   steps_per_generation=episodes // micro_batch, max_completion_length=max_tokens)
+    saving = dict(save_strategy="steps", save_steps=save_every, save_total_limit=2, ignore_data_skip=True)
+    logs = dict(logging_steps=1, logging_nan_inf_filter=False, report_to=report_to, disable_tqdm=True)
+    device = dict(use_cpu=not cuda, bf16=cuda and torch.cuda.is_bf16_supported(), gradient_checkpointing=cuda)
     stepper = Stepper(pool, seeds, curriculum, group_size, seed, {"max_new_tokens": max_new_tokens, "max_tokens": max_tokens})
-    recorder = Recorder(stepper, folder, texts_per_step, max_steps, max_seconds, state["spent"], progress)
-    recorder.tokenizer = tokenizer
-    trainer = Trainer(model, reward_funcs=earned, args=config, train_dataset=Dataset.from_list([{"prompt": str(i)} for i in range(groups)]), processing_class=tokenizer,
-                      rollout_func=stepper, callbacks=[recorder])
-    for c in ("PrinterCallback", "ProgressCallback"): [trainer.remove_callback(type(x)) for x in list(trainer.callback_handler.callbacks) if type(x).__name__ == c]
-    trainer.train(resume_from_checkpoint=str(last) if last else None)
+    recorder = Recorder(stepper, tokenizer, folder, texts_per_step, max_steps, max_seconds, state["spent"], progress)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)         # names that changed within the allowed versions of transformers
+        config = GRPOConfig(str(folder / "checkpoints"), max_steps=max_steps, seed=seed, **(batches | saving | logs | device | SETTINGS | settings))
+        trainer = Trainer(model, reward_funcs=earned, args=config, train_dataset=Dataset.from_list([{"prompt": str(i)} for i in range(groups)]),
+                          processing_class=tokenizer, rollout_func=stepper, callbacks=[recorder])
+        trainer.remove_callback(PrinterCallback)
+        trainer.train(resume_from_checkpoint=str(last) if last else None)
     model.eval()
     return read_jsonl(folder / "metrics.jsonl")

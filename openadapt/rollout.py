@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['MOST_MALFORMED', 'RaggedCache', 'Decoder', 'Script', 'Rollout', 'sample', 'rollout']
 
-# %% ../nbs/51_rollout.ipynb #0c038b54
-import inspect, json
+# %% ../nbs/51_rollout.ipynb #deb7d246
+import inspect
 from dataclasses import dataclass, field
 import torch
 from transformers.cache_utils import Cache
@@ -16,7 +16,7 @@ from .core import OpenAdaptError
 from .env import Episode, parse_response, system_text, tools
 from .policy import CHAT
 
-# %% ../nbs/51_rollout.ipynb #e9339a72
+# %% ../nbs/51_rollout.ipynb #22bc2139
 class RaggedCache(Cache):
     "Keys and values of rows with lengths of their own; `place` says where the next forward pass writes."
     def __init__(self, rows: int): self.layers, self.rows, self.length, self.kv = [], rows, 0, []      # `layers` is what transformers looks through
@@ -25,7 +25,8 @@ class RaggedCache(Cache):
         "`rows` (n,) or None for all; `slots` (n, q) positions, -1 for padding; the first `seen` are read."
         grow = -(-(seen + 1) // 128) * 128 - self.length                                               # in blocks; the last slot is a bin for padding
         if grow > 0:
-            self.kv, self.length = [[torch.cat([x, x.new_zeros(len(x), grow, *x.shape[2:])], 1) for x in layer] for layer in self.kv], self.length + grow
+            self.kv = [[torch.cat([x, x.new_zeros(len(x), grow, *x.shape[2:])], 1) for x in layer] for layer in self.kv]
+            self.length += grow
         self.which, self.slots, self.seen = rows, slots.masked_fill(slots < 0, self.length - 1), seen
         self.index = (torch.arange(self.rows, device=slots.device) if rows is None else rows)[:, None]
     def update(self, key_states, value_states, layer_idx, *args, **kwargs):
@@ -37,22 +38,24 @@ class RaggedCache(Cache):
         "Keep the rows `rows`; one may be kept several times."
         self.kv, self.rows = [[x[rows] for x in layer] for layer in self.kv], len(rows)
 
-# %% ../nbs/51_rollout.ipynb #fc65821c
+# %% ../nbs/51_rollout.ipynb #03d9c22d
 class Decoder:
     "Feeds tokens to a model, each row at its own length."
     def __init__(self, model, rows: int):
         kinds = set(getattr(model.config.get_text_config(), "layer_types", None) or ["full_attention"])
-        if kinds != {"full_attention"}: raise OpenAdaptError(f"{type(model).__name__} has layers of kind {sorted(kinds)}: choose a model with full attention in every layer")
+        if kinds != {"full_attention"}:
+            raise OpenAdaptError(f"{type(model).__name__} has layers of kind {sorted(kinds)}: choose a model with full attention in every layer")
         self.model, self.cache, self.lengths = model, RaggedCache(rows), torch.zeros(rows, dtype=torch.long, device=model.device)
-        self.argument = "cache" if "cache" in inspect.signature(model.get_decoder().forward).parameters else "past_key_values"    # its name changed within transformers 5
+        parameters = inspect.signature(model.get_decoder().forward).parameters
+        self.argument = "cache" if "cache" in parameters else "past_key_values"    # its name changed within transformers 5
     def feed(self, rows: list[int], chunks: list[list[int]]) -> torch.Tensor:
         "Append a chunk of tokens to each of `rows`; gives the logits (n, vocabulary) that follow."
         device, q, every = self.lengths.device, max(map(len, chunks)), len(rows) == self.cache.rows
-        if q == 1 and not every:                               # single tokens: idle rows get a dummy, which is cheaper than copying the others out
+        if q == 1 and not every:       # single tokens: idle rows get a dummy, which is cheaper than copying the others out
             given = dict(zip(rows, chunks))
-            return self._forward(None, torch.tensor([given.get(r, [0]) for r in range(self.cache.rows)], device=device),
-                                 torch.tensor([int(r in given) for r in range(self.cache.rows)], device=device))[torch.tensor(rows, device=device)]
-        ids = torch.tensor([[0] * (q - len(c)) + c for c in chunks], device=device)                      # padding stands left: the last column is every row's newest token
+            ids, sizes = ([given.get(r, [0]) for r in range(self.cache.rows)], [int(r in given) for r in range(self.cache.rows)])
+            return self._forward(None, torch.tensor(ids, device=device), torch.tensor(sizes, device=device))[rows]
+        ids = torch.tensor([[0] * (q - len(c)) + c for c in chunks], device=device)    # padding stands left: the last column is each row's newest
         return self._forward(None if every else torch.tensor(rows, device=device), ids, torch.tensor([len(c) for c in chunks], device=device))
     def _forward(self, rows, ids, sizes) -> torch.Tensor:
         start, q = self.lengths if rows is None else self.lengths[rows], ids.shape[1]
@@ -61,7 +64,8 @@ class Decoder:
         seen = int(slots.max()) + 1
         self.cache.place(rows, slots, seen)
         at = slots.clamp(min=0)
-        mask = torch.zeros(len(ids), 1, q, seen, dtype=self.model.dtype, device=ids.device).masked_fill_((torch.arange(seen, device=ids.device) > at[:, :, None])[:, None], float("-inf"))
+        later = (torch.arange(seen, device=ids.device) > at[:, :, None])[:, None]
+        mask = torch.zeros(later.shape, dtype=self.model.dtype, device=ids.device).masked_fill_(later, float("-inf"))
         out = self.model(input_ids=ids, attention_mask=mask, position_ids=at, use_cache=True, logits_to_keep=1, **{self.argument: self.cache})
         if rows is None: self.lengths = self.lengths + sizes
         else: self.lengths[rows] += sizes
@@ -70,7 +74,7 @@ class Decoder:
         rows = torch.tensor(rows, device=self.lengths.device)
         self.cache.keep(rows); self.lengths = self.lengths[rows]
 
-# %% ../nbs/51_rollout.ipynb #1e3c2c7d
+# %% ../nbs/51_rollout.ipynb #5fa12de5
 class Script:
     "Token ids of openings and of the environment's replies, for one tokenizer and mechanism."
     def __init__(self, tokenizer, spec):
@@ -97,7 +101,8 @@ class Script:
             if len(self.memory) > 100_000: self.memory.clear()
             self.memory[text] = self.tokenizer(text, add_special_tokens=False)["input_ids"]
         return self.memory[text]
-    def opening(self, text: str) -> list[int]: return self.ids(self.render([*self.system, {"role": "user", "content": text}], add_generation_prompt=True))
+    def opening(self, text: str) -> list[int]:
+        return self.ids(self.render([*self.system, {"role": "user", "content": text}], add_generation_prompt=True))
     def reply(self, text: str) -> list[int]: return self.ids(self.frame[0] + text + self.frame[1])
 
 # %% ../nbs/51_rollout.ipynb #76009eb6

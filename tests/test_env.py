@@ -23,7 +23,8 @@ def pool(): return Pool(LocalMechanism(Relay))
 def seeds(): return pool().seeds("train", 3) + pool().seeds("test", 2)
 
 worlds = st.builds(lambda i, eci: pool().get(seeds()[i], eci), st.integers(0, 4), st.sampled_from(TIERS))
-text = st.text(st.characters(codec="utf-8"), max_size=40)
+clean = st.text(st.characters(codec="utf-8"), max_size=40)
+text = clean | st.text(st.characters(exclude_categories=[]), max_size=40)     # JSON can spell half a character
 leaf = st.none() | st.booleans() | st.integers() | st.floats() | text | st.sampled_from(["s001", "anvil", "worn_belt", "replace_part", "name_fault"])
 data = st.recursive(leaf, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(text, inner, max_size=4), max_leaves=8)
 
@@ -189,8 +190,8 @@ def test_loose_values_never_raise(x):
 
 # OpenEnv's face
 
-@given(st.lists(st.builds(dict, action_type=text, params=st.dictionaries(text, data, max_size=3) | text, confidence=st.none() | st.floats(0, 1),
-                          reasoning=text, raw_response=st.none() | text), max_size=25))
+@given(st.lists(st.builds(dict, action_type=clean, params=st.dictionaries(clean, data, max_size=3) | clean,
+                          confidence=st.none() | st.floats(0, 1), reasoning=clean, raw_response=st.none() | clean), max_size=25))
 @settings(max_examples=25)
 def test_the_environment_takes_any_action(moves):
     env = InvestigationEnvironment(pool())
@@ -202,7 +203,6 @@ def test_the_environment_takes_any_action(moves):
         assert env.state.step_count == seen.step <= seen.max_steps
 
 
-@pytest.mark.xfail(strict=True, reason="env.make_move keeps them: reported to the owner of room 13")
 def test_lone_surrogates_stay_out_of_observations():
     "JSON can spell half a character; text that holds one cannot be sent or tokenized."
     half = r'<tool_call>{"name": "\ud800", "arguments": {}}</tool_call>'

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from openadapt.core import SPLITS, OpenAdaptError, keyed_rng, split_of, split_seeds
 from openadapt.eci import TIERS, Pool, Rejected, prepare_tiers
 from openadapt.env import Episode, InvestigationAction, InvestigationEnvironment, parse_response, tools
+from openadapt.incident import Incident
 from openadapt.reward import COMPONENTS, RANGES, evidence_ids, fold, grade, names_several
 from openadapt.world import LocalMechanism, Relay, View, all_calls, build_world, freeze
 
@@ -17,12 +18,12 @@ settings.load_profile("openadapt")
 
 
 @cache
-def pool(): return Pool(LocalMechanism(Relay))
+def pool(mechanism=Relay): return Pool(LocalMechanism(mechanism))
 
 @cache
-def seeds(): return pool().seeds("train", 3) + pool().seeds("test", 2)
+def seeds(mechanism=Relay): return pool(mechanism).seeds("train", 3) + pool(mechanism).seeds("test", 2)
 
-worlds = st.builds(lambda i, eci: pool().get(seeds()[i], eci), st.integers(0, 4), st.sampled_from(TIERS))
+worlds = st.builds(lambda m, i, eci: pool(m).get(seeds(m)[i], eci), st.sampled_from([Relay, Incident]), st.integers(0, 4), st.sampled_from(TIERS))
 clean = st.text(st.characters(codec="utf-8"), max_size=40)
 text = clean | st.text(st.characters(exclude_categories=[]), max_size=40)     # JSON can spell half a character
 leaf = st.none() | st.booleans() | st.integers() | st.floats() | text | st.sampled_from(["s001", "anvil", "worn_belt", "replace_part", "name_fault"])
@@ -125,10 +126,11 @@ def test_wrong_answers_below_right_ones(world, d):
     assert answer(right(world) | extra, sure, why) > answer(wrong | extra, sure, why)        # and so does the same with the same decoration
 
 
+@pytest.mark.parametrize("mechanism", [Relay, Incident])
 @pytest.mark.parametrize("eci", TIERS)
-def test_oracle_solves_with_nearly_full_reward(eci):
-    for seed in seeds():
-        world = pool().get(seed, eci); episode = Episode(world)
+def test_oracle_solves_with_nearly_full_reward(eci, mechanism):
+    for seed in seeds(mechanism):
+        world = pool(mechanism).get(seed, eci); episode = Episode(world)
         for verb, args in world.oracle: episode.step(verb, args)
         cited = [i for i in episode.seen if i in world.proof_ids][:2]
         step = episode.step(world.spec.submit, right(world) | {"evidence": cited}, 1.0, "read there")
@@ -137,7 +139,7 @@ def test_oracle_solves_with_nearly_full_reward(eci):
 
 @given(worlds)
 def test_the_opening_hides_the_truth(world):
-    env = InvestigationEnvironment(pool())
+    env = InvestigationEnvironment(pool(Relay if world.spec.name == "relay" else Incident))
     seen = env.reset(seed=world.seed, eci=world.eci)
     shown = json.dumps([seen.text, seen.context, seen.metadata, env.state.model_dump()])
     assert world.truth[1] not in shown and not any(r in shown for r in world.spec.remedies[world.truth[1]])

@@ -19,7 +19,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenize
 from .core import OpenAdaptError, keyed_rng
 from .env import Episode
 
-# %% ../nbs/50_policy.ipynb #d73ac402
+# %% ../nbs/50_policy.ipynb #84f38878
 MARK = "\ue000"                              # a private character: where a word starts
 _word = r"[A-Za-z0-9_]"
 PIECES = (rf"{MARK}s[0-9]{{3}}(?![A-Za-z0-9_])|{MARK}?[0-9]|{MARK}?[A-Za-z_]+(?:[.-][A-Za-z_]+)*|[^A-Za-z0-9_{MARK}]+|{MARK}")
@@ -45,8 +45,8 @@ def make_tokenizer(
     split = pre_tokenizers.Split(Regex(PIECES), "isolated")
     cut = re.compile("|".join(re.escape(t.content) for t in sorted(glue, key=lambda t: -len(t.content))))
     words = Counter(p for t in texts for part in cut.split(t) for p, _ in split.pre_tokenize_str(marks.normalize_str(part)))
-    numbers = [m + d for m in (MARK, "") for d in "0123456789"] + [f"{MARK}s{i:03}" for i in range(1000)]
-    order = [*(f"<0x{i:02X}>" for i in range(256)), *numbers, *sorted(words)]
+    digits = [m + d for m in (MARK, "") for d in "0123456789"]
+    order = [*(f"<0x{i:02X}>" for i in range(256)), *digits, *sorted(words)]
     vocab = {t: i for i, t in enumerate(dict.fromkeys([*(g.content for g in glue), *order]))}
     tk = Tokenizer(models.BPE(vocab=vocab, merges=[], ignore_merges=True, byte_fallback=True))
     tk.normalizer, tk.pre_tokenizer = marks, split

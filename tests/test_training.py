@@ -1,5 +1,5 @@
 """Training under stress: invariants of rollouts, what the sorted micro-batches may not change, kill -9 and resume, NaN guard."""
-import json, os, random, signal, subprocess, sys, time
+import random, signal, subprocess, sys, time
 from pathlib import Path
 import pytest, torch
 from trl import GRPOTrainer
@@ -7,7 +7,7 @@ from openadapt import grpo
 from openadapt.core import OpenAdaptError, keyed_rng, read_jsonl
 from openadapt.eci import Pool
 from openadapt.env import Episode, Move
-from openadapt.policy import copying, demonstrate, load_policy, make_model, make_tokenizer, supervised, warm_up, world_texts
+from openadapt.policy import demonstrate, imitation_loss, load_policy, make_model, supervised, warm_up
 from openadapt.rollout import Decoder, rollout
 from openadapt.world import LocalMechanism, Relay
 
@@ -16,7 +16,8 @@ SMALL = dict(groups=4, group_size=4, micro_batch=4, max_tokens=500, texts_per_st
 def babbler(episode, rng):
     "Questions at random, then a guess."
     machine, part = rng.choice(episode.entities), rng.choice(["belt", "axle", "power", "gate"])
-    if episode.steps < rng.choice([1, 2, 3]): return rng.choice([Move("load", {"machine": machine}), Move("inspect", {"machine": machine, "part": part})])
+    asks = [Move("load", {"machine": machine}), Move("inspect", {"machine": machine, "part": part})]
+    if episode.steps < rng.choice([1, 2, 3]): return rng.choice(asks)
     cause = rng.choice(list(Relay.signs))
     return Move("name_fault", {"machine": machine, "fault": cause, "repair": Relay.remedies[cause][0], "evidence": []}, .3)
 
@@ -25,7 +26,7 @@ def setting():
     pool = Pool(LocalMechanism(Relay)); seeds = pool.seeds("train", 30)
     _, tokenizer = load_policy("tiny", [pool.get(s, 1) for s in seeds], babbler)
     model = make_model(tokenizer, width=96, layers=2, heads=6)
-    warm_up(model, tokenizer, pool, babbler, seeds, steps=60, batch=8, learning_rate=3e-3)
+    warm_up(model, tokenizer, pool, babbler, seeds, steps=140, batch=8, learning_rate=3e-3)
     return pool, seeds, tokenizer, model
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,8 @@ def test_every_token_sequence_decodes(warm):
 def test_words_of_a_mechanism_are_single_tokens(warm):
     pool, seeds, tokenizer, _ = warm
     spec = pool.spec
-    for w in [*spec.queries, *spec.remedies, *spec.fields, spec.submit, "dry_run", *pool.get(seeds[0], 1).entities]: assert len(tokenizer(w)["input_ids"]) == 1, w
+    labels = [*spec.queries, *spec.remedies, *spec.fields, spec.submit, "dry_run", *pool.get(seeds[0], 1).entities]
+    for w in labels: assert len(tokenizer(w)["input_ids"]) == 1, w
     assert len(tokenizer("s042")["input_ids"]) == 1
 
 # ---- rollouts
@@ -92,6 +94,7 @@ def test_malformed_replies_end_an_episode(warm):
 def one_update(cls, warm, folder, monkeypatch):
     pool, seeds, tokenizer, model = warm
     monkeypatch.setattr(grpo, "Trainer", cls)
+    monkeypatch.setattr(grpo, "earned", lambda completion_ids, **kwargs: [len(c) % 7 / 7 for c in completion_ids])     # spread in every group
     new = copy_of(model, tokenizer)
     row, = grpo.train(new, tokenizer, pool, seeds, folder, max_steps=1, warmup_steps=0, **SMALL)
     return row, torch.cat([p.detach().flatten() for p in new.parameters()])
@@ -102,14 +105,31 @@ def test_sorted_micro_batches_give_the_gradient_of_plain_trl(warm, tmp_path, mon
     assert ours["grad_norm"] == pytest.approx(plain["grad_norm"], rel=1e-3) and ours["loss"] == pytest.approx(plain["loss"], abs=1e-6)
     assert ours["grad_norm"] > 0 and ours["reward"] == plain["reward"]
 
-def test_environment_tokens_get_no_gradient(warm):
-    "Changing the advantage's sign flips the gradient, and without policy tokens there is none."
+def test_imitation_counts_the_assistants_tokens_alone(warm):
     pool, seeds, tokenizer, model = warm
     ids, mine = supervised(tokenizer, demonstrate(babbler, pool.get(seeds[0], 1), keyed_rng(1))[0])
-    from openadapt.policy import imitation_loss
-    model.zero_grad(); imitation_loss(model, tokenizer, [(ids, mine)]).backward()
-    assert sum(mine) < len(ids) and tokenizer.decode([i for i, m in zip(ids, mine) if m]).count("<|im_start|>") == 0
-    model.zero_grad()
+    with torch.no_grad():
+        logp = model(input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
+        by_hand = -sum(logp[i - 1, ids[i]] for i in range(1, len(ids)) if mine[i]) / sum(mine)
+        padded = imitation_loss(model, tokenizer, [(ids, mine), (ids[:20], [False] * 20)])
+    assert padded.item() == pytest.approx(by_hand.item(), rel=1e-4)
+    assert 0 < sum(mine) < len(ids) and "<|im_start|>" not in tokenizer.decode([i for i, m in zip(ids, mine) if m])
+
+def test_environment_tokens_get_no_gradient(warm, tmp_path, monkeypatch):
+    "Other tokens in the environment's place, with the same mask, would have to matter only as context: their own loss is masked."
+    pool, seeds, tokenizer, model = warm
+    masks = []
+    class Spy(grpo.Trainer):
+        def _compute_loss(self, model, inputs):
+            masks.append((inputs["completion_ids"], inputs["completion_mask"] * inputs["tool_mask"]))
+            return super()._compute_loss(model, inputs)
+    monkeypatch.setattr(grpo, "Trainer", Spy)
+    grpo.train(copy_of(model, tokenizer), tokenizer, pool, seeds, tmp_path, max_steps=1, **SMALL)
+    for ids, mask in masks:
+        for i, m in zip(ids, mask):
+            assert tokenizer.decode(i[m.bool()]).count("<|im_start|>") == 0                            # the policy writes no turn markers
+            outside = tokenizer.decode(i[~m.bool()]).replace("<|endoftext|>", "")
+            assert "<tool_call>" not in outside and "alert" in outside
 
 def test_groups_share_a_world_and_only_train_seeds_are_used(warm, tmp_path):
     pool, seeds, tokenizer, model = warm
@@ -139,8 +159,9 @@ def test_interrupt_leaves_a_run_that_continues(warm, tmp_path):
     pool, seeds, tokenizer, model = warm
     def stop(step, steps, row, left):
         if step == 3: raise KeyboardInterrupt
-    with pytest.raises(KeyboardInterrupt): grpo.train(copy_of(model, tokenizer), tokenizer, pool, seeds, tmp_path, max_steps=5, save_every=2, progress=stop, **SMALL)
-    rows = grpo.train(copy_of(model, tokenizer), tokenizer, pool, seeds, tmp_path, max_steps=5, save_every=2, resume=True, **SMALL)
+    run = lambda **more: grpo.train(copy_of(model, tokenizer), tokenizer, pool, seeds, tmp_path, max_steps=5, save_every=2, **SMALL, **more)
+    with pytest.raises(KeyboardInterrupt): run(progress=stop)
+    rows = run(resume=True)
     assert [r["step"] for r in rows] == [1, 2, 3, 4, 5]
 
 def test_killed_run_resumes(tmp_path):

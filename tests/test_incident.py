@@ -103,6 +103,15 @@ def test_normal_day_is_calm():
         rng = random.Random(seed); g = module.draw_graph(rng); day = module.draw_servers(rng, g)
         assert max(day["err"]) < .02 and max(day["busy"]) < .6 and max(day["use"], default=0) < .6 and max(day["late"]) == 0
 
+def test_metrics_stay_in_their_range():
+    for seed in range(20):
+        scene = incident.scene(seed)
+        for state in [{"z": {}}, *scene["incidents"].values()]:
+            for e, kind in scene["kind"].items():
+                shown = {m: module.reading(scene, state, e, m)[0] for m in module.METRICS[kind]}
+                assert min(shown.values(), default=0) >= 0
+                assert max([v for m, v in shown.items() if m in ("cpu", "memory", "pool", "sessions", "disk", "hits")], default=0) < 1.1
+
 def test_every_service_has_changes_and_their_minutes_do_not_depend_on_the_fault(worlds):
     for w in worlds[:20]:
         changes = [r for r, (c, slot) in enumerate(w.readings) if w.calls[c][0] == "changes"]

@@ -8,8 +8,8 @@ __all__ = ['STAGES', 'PARAMS', 'RESULTS', 'HOME', 'NOTEBOOKS', 'new_run', 'read_
            'evaluate_stage', 'model_player', 'report_stage', 'versions', 'git_sha', 'finished', 'execute',
            'run_pipeline']
 
-# %% ../nbs/70_pipeline.ipynb #f9daaf1b
-import fcntl, importlib.metadata, json, platform, subprocess, time
+# %% ../nbs/70_pipeline.ipynb #e910954a
+import fcntl, importlib.metadata, json, platform, subprocess, sys, time
 from contextlib import contextmanager
 from functools import partial, wraps
 from pathlib import Path
@@ -21,7 +21,7 @@ from .package import render_package, served
 from .sandbox import JailedMechanism
 from .validator import validate
 
-# %% ../nbs/70_pipeline.ipynb #69a06c49
+# %% ../nbs/70_pipeline.ipynb #87df112d
 STAGES = ("design", "validate", "train", "evaluate", "report")
 PARAMS = {
     "prompt": "Train an agent to diagnose degraded production services",
@@ -31,7 +31,8 @@ PARAMS = {
     "validation_seeds": 60,   # per check of the certificate
     "train_seeds": 1000,      # worlds to train on
     "warm_steps": 400,        # imitation steps of the tiny policy
-    "grpo_steps": 120,        # GRPO steps, 256 episodes each
+    "grpo_steps": 50,         # GRPO steps
+    "groups": 32,             # worlds per GRPO step, eight episodes each
     "threads": 2,             # of torch; results repeat on the same number
     "test_episodes": 200,     # unseen episodes per policy and tier
     "track": "none",          # none or wandb (offline without a key)
@@ -150,7 +151,7 @@ def served_episode(folder, source: str, seed: int) -> list[str]:
             ours = here.step(move.action_type, move.params, move.confidence, move.reasoning)
             there = client.step({"action_type": move.action_type, "params": move.params, "confidence": move.confidence, "reasoning": move.reasoning})
 
-# %% ../nbs/70_pipeline.ipynb #d9390c34
+# %% ../nbs/70_pipeline.ipynb #7f3acac5
 def open_pool(run, source: str, split: str, n: int, progress) -> tuple[Pool, list[int]]:
     "A pool with the accepted ones among the first `n` seeds of a split prepared; the caller closes its mechanism."
     pool, seeds = Pool(JailedMechanism(source)), split_seeds(split, n)
@@ -187,8 +188,8 @@ def train_stage(run: Path, params: dict, progress) -> dict:
     if params["policy"] == "tiny": model, tokenizer = warm_start(run, params, pool, seeds, progress)
     else: model, tokenizer = load_policy(params["policy"], lora=params["lora"])
     tell = lambda step, steps, row, left: progress(step, steps, f"GRPO at ECI {row['frontier']}, {row['solve_rate']:.0%} solved", left)
-    rows = train(model, tokenizer, pool, seeds, run, max_steps=params["grpo_steps"], seed=params["seed"], resume=True, progress=tell,
-                 report_to=params["track"])
+    rows = train(model, tokenizer, pool, seeds, run, max_steps=params["grpo_steps"], groups=params["groups"], seed=params["seed"],
+                 resume=True, progress=tell, report_to=params["track"])
     pool.mechanism.close()
     state = json.loads((checkpoints(run / "checkpoints")[-1] / STATE).read_text())["curriculum"]
     write_json(run / "curriculum.json", state)
@@ -197,7 +198,7 @@ def train_stage(run: Path, params: dict, progress) -> dict:
                "frontier": state["frontier"], "events": state["events"], "last": rows[-1]})
     return json.loads((run / "training.json").read_text())
 
-# %% ../nbs/70_pipeline.ipynb #cb76a757
+# %% ../nbs/70_pipeline.ipynb #f4a42628
 @stage
 def evaluate_stage(run: Path, params: dict, progress) -> list[dict]:
     "Rows of the evaluation: random, shortcuts, responder, warm start, trained, oracle."
@@ -244,9 +245,10 @@ def report_stage(run: Path, params: dict, progress) -> Path:
                 "seconds": round(time.time() - (run / "params.yaml").stat().st_mtime),
                 "training": {k: training[k] for k in ("steps", "episodes", "seconds", "frontier", "events")}}
     report = write_report(run, manifest)
-    kept = [p for p in sorted(run.rglob("*")) if p.suffix in (".json", ".jsonl", ".yaml", ".py", ".html") and not {"checkpoints", "vendor"} & set(p.parts)]
-    sums = {p.relative_to(run).as_posix(): sha256_text(p.read_text(encoding="utf-8", errors="replace")) for p in kept if p.stem not in ("manifest", "progress")}
-    write_json(run / "manifest.json", manifest | {"sha256": sums})
+    kept = [p for p in sorted(run.rglob("*")) if p.suffix in (".json", ".jsonl", ".yaml", ".py", ".html")
+            and not {"checkpoints", "vendor"} & set(p.parts) and p.stem not in ("manifest", "progress")]
+    manifest["sha256"] = {p.relative_to(run).as_posix(): sha256_text(p.read_text(encoding="utf-8", errors="replace")) for p in kept}
+    write_json(run / "manifest.json", manifest)
     return report
 
 def versions() -> dict:
@@ -260,11 +262,11 @@ def git_sha() -> str | None:
     head = git("rev-parse", "HEAD")
     return head.stdout.strip() + "+" * bool(git("status", "--porcelain", "--untracked-files=no").stdout.strip()) if head.returncode == 0 else None
 
-# %% ../nbs/70_pipeline.ipynb #2e74e23a
+# %% ../nbs/70_pipeline.ipynb #3c2c7974
 RESULTS = {"design": "design.json", "train": "training.json", "evaluate": "results.json", "report": "manifest.json"}
 HOME = Path(__file__).parent if "__file__" in globals() else Path("../openadapt").resolve()
 NOTEBOOKS = HOME.parent / "nbs" / "pipeline"
-if not NOTEBOOKS.is_dir(): NOTEBOOKS = HOME / "notebooks"      # an installed wheel carries them
+if not NOTEBOOKS.is_dir(): NOTEBOOKS = Path(sys.prefix) / "share" / "openadapt" / "pipeline"      # where a wheel puts them
 
 def finished(run, stage: str) -> bool:
     "Whether the stage left its result."

@@ -14,7 +14,7 @@ from openadapt.eci import Pool
 from openadapt.world import LocalMechanism, Relay
 
 ROOT = Path(__file__).parents[1]
-SMALL = dict(validation_seeds=10, train_seeds=40, grpo_steps=6, test_episodes=8, threads=1)
+SMALL = dict(validation_seeds=10, train_seeds=40, grpo_steps=6, groups=2, test_episodes=8, threads=1)
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +36,15 @@ def start(*args, cwd=ROOT, **kw):
     return subprocess.Popen(command(*args), cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, **kw)
 
 
+@pytest.fixture
+def begin():
+    "`start`, and an end for what is still running after the test."
+    started = []
+    yield lambda *args: started.append(start(*args)) or started[-1]
+    for p in started:
+        if p.poll() is None: os.killpg(p.pid, signal.SIGKILL)
+
+
 def settings(policy): return [x for k, v in (SMALL | {"policy": str(policy)}).items() for x in ("--set", f"{k}={v}")]
 
 
@@ -51,18 +60,18 @@ def wait_for(condition, seconds, process):
 
 
 @pytest.mark.slow
-def test_kill_and_resume(policy, tmp_path):
+def test_kill_and_resume(policy, begin, tmp_path):
     "kill -9 during the validation, during GRPO and during the evaluation; the resumed run equals one that was left alone."
-    whole = start("run", "diagnose degraded services", "--runs", str(tmp_path / "a"), *settings(policy))
-    broken = start("run", "diagnose degraded services", "--runs", str(tmp_path / "b"), *settings(policy))
+    whole = begin("run", "diagnose degraded services", "--runs", str(tmp_path / "a"), *settings(policy))
+    broken = begin("run", "diagnose degraded services", "--runs", str(tmp_path / "b"), *settings(policy))
     wait_for(lambda: list((tmp_path / "b").glob("*/design.json")), 120, broken)
     run = only_run(tmp_path / "b")
     os.kill(broken.pid, signal.SIGKILL); broken.wait()
     for sign in (lambda: len(read_jsonl(run / "metrics.jsonl")) >= 3, lambda: (run / "evaluation_cells.jsonl").exists()):
-        broken = start("run", "--resume", str(run))
+        broken = begin("run", "--resume", str(run))
         wait_for(sign, 240, broken)
         os.kill(broken.pid, signal.SIGKILL); broken.wait()
-    out, err = (broken := start("run", "--resume", str(run))).communicate(timeout=300)
+    out, err = (broken := begin("run", "--resume", str(run))).communicate(timeout=300)
     assert broken.returncode == 0, err
     assert "report.html" in out and (run / "manifest.json").exists() and (run / "report.html").exists()
     assert whole.wait(300) == 0, whole.stderr.read()

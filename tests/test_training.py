@@ -1,5 +1,5 @@
 """Training under stress: invariants of rollouts, what the sorted micro-batches may not change, kill -9 and resume, NaN guard."""
-import random, signal, subprocess, sys, time
+import copy, random, signal, subprocess, sys, time
 from pathlib import Path
 import pytest, torch
 from trl import GRPOTrainer
@@ -7,8 +7,8 @@ from openadapt import grpo
 from openadapt.core import OpenAdaptError, keyed_rng, read_jsonl
 from openadapt.eci import Pool
 from openadapt.env import Episode, Move
-from openadapt.policy import demonstrate, imitation_loss, load_policy, make_model, supervised, warm_up
-from openadapt.rollout import Decoder, rollout
+from openadapt.policy import END, demonstrate, imitation_loss, load_policy, make_model, save_policy, supervised, warm_up
+from openadapt.rollout import Decoder, Script, rollout
 from openadapt.world import LocalMechanism, Relay
 
 SMALL = dict(groups=4, group_size=4, micro_batch=4, max_tokens=500, texts_per_step=1)
@@ -89,7 +89,31 @@ def test_malformed_replies_end_an_episode(warm):
     rs = rollout(untaught, tokenizer, [Episode(pool.get(s, 1)) for s in seeds[:16]], generator=torch.Generator().manual_seed(0), max_tokens=700)
     assert {r.end_reason for r in rs} <= {"malformed", "too_long"} and all(r.reward == 0 for r in rs)
 
+def test_a_general_models_template_frames_the_replies(warm):
+    from trl.chat_template_utils import qwen3_chat_template
+    pool, seeds, tokenizer, _ = warm
+    general = copy.deepcopy(tokenizer); general.chat_template = qwen3_chat_template
+    script = Script(general, pool.spec)
+    before, after = script.frame
+    assert "<tool_response>" in before and after.rstrip().endswith(("<|im_start|>assistant", "</think>")) and not before.startswith(END)
+    opening = general.decode(script.opening(Episode(pool.get(seeds[0], 1)).opening))
+    assert "name_fault" in opening and "alert" in opening and opening.count("<|im_start|>user") == 1          # told the tools, then the opening view
+
 # ---- the trainer
+
+def test_low_rank_adapter_trains(warm, tmp_path):
+    pytest.importorskip("peft")
+    pool, seeds, tokenizer, model = warm
+    adapted, words = load_policy(str(save_policy(model, tokenizer, tmp_path / "base")), lora=4)
+    assert 0 < sum(p.numel() for p in adapted.parameters() if p.requires_grad) < .2 * model.num_parameters()
+    rows = grpo.train(adapted, words, pool, seeds, tmp_path / "run", max_steps=1, **SMALL)
+    assert len(rows) == 1
+
+def test_unknown_policies_get_one_clear_line(tmp_path):
+    (tmp_path / "config.json").write_text("{}")
+    for name in ("./nowhere", str(tmp_path), "a b c", ""):
+        with pytest.raises(OpenAdaptError) as e: load_policy(name)
+        assert "\n" not in str(e.value)
 
 def one_update(cls, warm, folder, monkeypatch):
     pool, seeds, tokenizer, model = warm

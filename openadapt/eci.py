@@ -144,7 +144,7 @@ def prepare(mechanism, seed: int, eci: int) -> PreparedWorld:
     if eci not in TIERS: raise OpenAdaptError(f"ECI {eci!r} does not exist: use one of {TIERS}")
     return prepare_tiers(mechanism, seed, (eci,))[eci]
 
-# %% ../nbs/12_eci.ipynb #aee7bc98
+# %% ../nbs/12_eci.ipynb #c7488c35
 def _prepare_seeds(open_mechanism, seeds: list) -> list:
     "Run by a worker: [(seed, tiers or None)]."
     mechanism, out = open_mechanism(), []
@@ -164,14 +164,19 @@ def _end_with(parent: int) -> None:
 
 class Pool:
     "Prepared worlds of one mechanism, by seed and tier."
-    def __init__(self, mechanism): self.mechanism, self.spec, self.worlds, self._lock = mechanism, mechanism.spec, {}, Lock()
+    def __init__(
+        self,
+        mechanism,
+        most: int = 8192,    # seeds kept; the oldest go first
+    ): self.mechanism, self.spec, self.most, self.worlds, self._lock = mechanism, mechanism.spec, most, {}, Lock()
     def tiers(self, seed: int) -> dict | None:
         "All tiers of `seed`; None when it was rejected."
         with self._lock:                # sessions of a server share the pool
             if seed not in self.worlds:
+                while len(self.worlds) >= self.most: self.worlds.pop(next(iter(self.worlds)))
                 try: self.worlds[seed] = prepare_tiers(self.mechanism, seed)
                 except Rejected: self.worlds[seed] = None
-        return self.worlds[seed]
+            return self.worlds[seed]
     def get(self, seed: int, eci: int) -> PreparedWorld:
         "The world of `seed` at `eci`; raises `Rejected`."
         if eci not in TIERS: raise OpenAdaptError(f"ECI {eci!r} does not exist: use one of {TIERS}")

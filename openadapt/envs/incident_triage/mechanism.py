@@ -158,7 +158,7 @@ def strike(g: dict, i: int, cause: str, strength: float) -> dict:
 
 DARK = ("crash_at_startup", "network_policy_block")   # the service's own telemetry ends
 
-# %% ../nbs/20_incident.ipynb #19ca2366
+# %% ../nbs/20_incident.ipynb #6a94051e
 METRICS = {**dict.fromkeys(("front", "app"), ("errors", "p99", "requests", "pool", "cpu", "memory")),
            "database": ("errors", "p99", "requests", "sessions", "cpu", "disk"), "cache": ("errors", "p99", "requests", "hits", "memory"),
            "queue": ("errors", "p99", "requests", "backlog", "disk"), "provider": ()}
@@ -173,7 +173,8 @@ def gauges(g: dict, day: dict, now: dict, fault: dict, site=None, cause=None) ->
         full = max([min(1., now["use"][x]) for x in g["out"][i]], default=0.)
         held = [min(1., now["use"][x]) for x, link in enumerate(links) if link[1] == i] or [0.]
         row = {"errors": 100 * (day["err"][i] + part * max(0., err)), "p99": day["lat"][i] + math.sqrt(part) * (now["lat"][i] - day["lat"][i]),
-               "requests": day["rate"][i] / part + now["rate"][i] - day["rate"][i], "pool": full, "sessions": sum(held) / len(held),
+               "requests": day["rate"][i] / part + now["rate"][i] - day["rate"][i],
+               "pool": max(.01, full), "sessions": max(.01, sum(held) / len(held)),
                "cpu": min(1., now["busy"][i]), "memory": min(.97, .4 + .08 * grown), "self": now["self"][i],
                "hits": max(.05, 1 - .08 * fault.get("misses", 1)), "backlog": 90. * (1 + fault.get("add", {}).get(i, 0.)), "disk": .45}
         if i == site and cause == "memory_leak": row["memory"] = .98
@@ -182,11 +183,11 @@ def gauges(g: dict, day: dict, now: dict, fault: dict, site=None, cause=None) ->
         rows.append(row)
     return rows
 
-SPREAD = {"p99": .06, "requests": .07, "self": .08, "backlog": .15}   # shares of the usual value; the others are absolute
+SPREAD = {"p99": .06, "requests": .07, "self": .08, "backlog": .15, "pool": .3, "sessions": .3}   # shares of the usual value; the others are absolute
 def spread(g: dict, day: dict, i: int, metric: str, usual: float) -> float:
     "Usual variation of a metric: relative, or absolute; of an error rate the smaller the more requests there are."
-    if metric == "errors": return max(.02, .35 * usual * math.sqrt(200 * g["routes"][i] / day["rate"][i]))
-    return round(SPREAD[metric] * usual, 4) if metric in SPREAD else .035
+    if metric == "errors": return max(.01, .35 * usual * math.sqrt(200 * g["routes"][i] / day["rate"][i]))
+    return max(.001, round(SPREAD[metric] * usual, 4)) if metric in SPREAD else .03
 
 # %% ../nbs/20_incident.ipynb #e217d65c
 def calls_seen(g: dict, day: dict, now: dict, fault: dict) -> dict:
@@ -228,7 +229,7 @@ def settle(g: dict, day: dict, usual: list, i: int, cause: str) -> dict | None:
             if abs(off) >= 4: z.setdefault(g["names"][k], {})[m] = round(math.copysign(max(6.5, abs(off)), off), 2)
     return {"alert": alert, "z": z, "calls": calls_seen(g, day, now, fault), "strength": strength}
 
-# %% ../nbs/20_incident.ipynb #03d9c94c
+# %% ../nbs/20_incident.ipynb #28877d9c
 CHANGES = {"build": "new build rolled out", "setting": "setting edited", "scale": "instance count changed", "kernel": "kernel patched"}
 OFTEN = {**dict.fromkeys(("front", "app"), ("build", "setting", "scale")),
          **dict.fromkeys(("database", "cache", "queue"), ("setting", "scale", "kernel")), "provider": ("kernel", "scale")}
@@ -242,7 +243,7 @@ def draw_noise(rng, g: dict, usual: list) -> dict:
     noise = {n: {m: round(rng.uniform(-1.6, 1.6), 2) for m in (*METRICS[k], "self")} for n, k in zip(names, kinds)}
     for i in rng.sample(range(len(names)), 3):
         movers = [m for m in ("requests", "cpu", "memory") if m in METRICS[kinds[i]]]
-        if movers: noise[names[i]][rng.choice(movers)] = round(rng.uniform(7, 25), 2)
+        if movers: noise[names[i]][rng.choice(movers)] = round(rng.uniform(7, 12), 2)
     draw = lambda k: [[CHANGES[c], -rng.randint(*ago)] for c, ago in zip(rng.choices(OFTEN[k], k=2), ((2, 30), (35, 120)))]
     return {"noise": noise, "usual": dict(zip(names, usual)), "chatter": {n: rng.sample(CHATTER, 2) for n in names},
             "changes": {n: draw(k) for n, k in zip(names, kinds)},
@@ -268,7 +269,7 @@ def draw_scene(rng) -> dict:
                     "timeout": {f"{names[i]}>{names[j]}": t for (i, j), t in zip(links, g["timeout"])},
                     "incidents": {f: s for f, s in found.items() if classes.count(s["alert"]) >= 8}}
 
-# %% ../nbs/20_incident.ipynb #d4828d7d
+# %% ../nbs/20_incident.ipynb #589db7aa
 OWN_LOG = {**dict.fromkeys(("deploy_exception", "feature_flag"), "ERROR unhandled exception in handler"),
            **dict.fromkeys(("memory_leak", "crash_at_startup"), "WARN process exited, started again"),
            **dict.fromkeys(("connection_limit_reached", "disk_full"), "ERROR requests turned away")}
@@ -289,7 +290,7 @@ def signal(slot, kind, source, at, text, **values) -> dict:
 def reading(scene, state, service, metric) -> list:
     "[value, usual, spread] of a metric in a state."
     usual, width = scene["usual"][service][metric]
-    return [round(usual + width * state["z"].get(service, {}).get(metric, scene["noise"][service][metric]), 4), usual, width]
+    return [max(0., round(usual + width * state["z"].get(service, {}).get(metric, scene["noise"][service][metric]), 4)), usual, width]
 
 def logs(scene, state, site, cause, s) -> list:
     "Own errors, the worst of the calls, and two lines of chatter."

@@ -130,7 +130,7 @@ def report(run: Annotated[Path, typer.Argument(help="A run folder, finished or n
     if not (run / "params.yaml").exists(): raise OpenAdaptError(f"{run} is not a run: it has no params.yaml")
     console.print(f"report: {write_report(run)}", soft_wrap=True)
 
-# %% ../nbs/71_cli.ipynb #bb14768f
+# %% ../nbs/71_cli.ipynb #fc06fbeb
 @app.command()
 def doctor():
     "Say what this machine can do: sandbox level, threads, GPU, language model."
@@ -141,7 +141,8 @@ def doctor():
     from openadapt.sandbox import jail_report
     jail, llm = jail_report(), llm_from_env()
     console.print(f"sandbox: level {jail['level']}, {jail['meaning']}" + (f" ({jail['advice']})" if jail["advice"] else ""), soft_wrap=True)
-    console.print(f"cores {os.cpu_count()}, torch threads {torch.get_num_threads()}, GPU {torch.cuda.get_device_name() if torch.cuda.is_available() else 'none'}")
+    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "none"
+    console.print(f"cores {os.cpu_count()}, torch threads {torch.get_num_threads()}, GPU {gpu}")
     console.print(f"designer: {f'{llm.model} at {llm.base_url}' if llm else 'offline; OPENADAPT_LLM_BASE_URL is not set'}", soft_wrap=True)
     console.print(", ".join(f"{k} {v}" for k, v in versions().items()), soft_wrap=True)
 

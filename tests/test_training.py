@@ -26,7 +26,7 @@ def setting():
     pool = Pool(LocalMechanism(Relay)); seeds = pool.seeds("train", 30)
     _, tokenizer = load_policy("tiny", [pool.get(s, 1) for s in seeds], babbler)
     model = make_model(tokenizer, width=96, layers=2, heads=6)
-    warm_up(model, tokenizer, pool, babbler, seeds, steps=140, batch=8, learning_rate=3e-3)
+    warm_up(model, tokenizer, pool, babbler, seeds, steps=140, batch=8)
     return pool, seeds, tokenizer, model
 
 @pytest.fixture(scope="module")

@@ -135,16 +135,17 @@ def rewind(folder: Path) -> tuple[Path | None, dict]:
         if record.exists(): write_atomic(record, "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows))
     return last, state
 
-# %% ../nbs/52_grpo.ipynb #9d52cc3b
+# %% ../nbs/52_grpo.ipynb #f458045c
 GROUPS, GROUP_SIZE = 32, 8          # 256 episodes a step: with 64 the same model rose to 0.56 and collapsed
 SETTINGS = dict(
-    learning_rate=3e-4,             # from 0.25 to 0.55 solved in 11 steps of 256 episodes; with 64 a step this rate collapsed
+    learning_rate=4e-4,             # 3e-4 was as steady and slower; with 64 episodes a step 3e-4 collapsed
     lr_scheduler_type="constant_with_warmup", warmup_steps=5,   # Adam's second moments are empty at first
     adam_beta2=.95,                 # short runs: forget old gradients soon
     beta=0.0,                       # no reference model: the warm start is a beginner, not a standard
     loss_type="dr_grpo",            # no length bias: short episodes weigh as much per token as long ones
     scale_rewards="group",
-    temperature=1.0, max_grad_norm=1.0, weight_decay=0.0,
+    temperature=0.7,                # at 1.0 odd tokens from the tail held the solve rate near 0.8 for 40 steps; at 0.7 it passed 0.9 after 11
+    max_grad_norm=1.0, weight_decay=0.0,
 )
 
 def train(

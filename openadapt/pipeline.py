@@ -21,7 +21,7 @@ from .package import render_package, served
 from .sandbox import JailedMechanism
 from .validator import validate
 
-# %% ../nbs/70_pipeline.ipynb #87df112d
+# %% ../nbs/70_pipeline.ipynb #5ea89d92
 STAGES = ("design", "validate", "train", "evaluate", "report")
 PARAMS = {
     "prompt": "Train an agent to diagnose degraded production services",
@@ -30,7 +30,7 @@ PARAMS = {
     "lora": 0,                # rank of a low-rank adapter on a named policy; 0 trains all weights
     "validation_seeds": 60,   # per check of the certificate
     "train_seeds": 1000,      # worlds to train on
-    "warm_steps": 400,        # imitation steps of the tiny policy
+    "warm_steps": 250,        # imitation steps of the tiny policy
     "grpo_steps": 50,         # GRPO steps
     "groups": 32,             # worlds per GRPO step, eight episodes each
     "threads": 2,             # of torch; results repeat on the same number
@@ -198,7 +198,7 @@ def train_stage(run: Path, params: dict, progress) -> dict:
                "frontier": state["frontier"], "events": state["events"], "last": rows[-1]})
     return json.loads((run / "training.json").read_text())
 
-# %% ../nbs/70_pipeline.ipynb #f4a42628
+# %% ../nbs/70_pipeline.ipynb #4d8575da
 @stage
 def evaluate_stage(run: Path, params: dict, progress) -> list[dict]:
     "Rows of the evaluation: random, shortcuts, responder, warm start, trained, oracle."
@@ -225,11 +225,13 @@ def evaluate_stage(run: Path, params: dict, progress) -> list[dict]:
     write_json(run / "results.json", rows)
     return rows
 
-def model_player(model, tokenizer, seed: int, temperature: float = 1.0):
-    "The player of a model: the rollout code of training, with a random stream of its own."
+def model_player(model, tokenizer, seed: int, temperature: float | None = None):
+    "The player of a model: the rollout code of training, at its temperature by default, with a random stream of its own."
     import torch
     from openadapt.env import Episode
+    from openadapt.grpo import SETTINGS
     from openadapt.rollout import rollout
+    temperature = SETTINGS["temperature"] if temperature is None else temperature
     def play(worlds):
         generator = torch.Generator().manual_seed(keyed_hash("evaluate", seed, worlds[0].eci, worlds[0].seed) % 2**63)
         return [r.episode for r in rollout(model, tokenizer, [Episode(w) for w in worlds], temperature=temperature, generator=generator)]

@@ -18,7 +18,7 @@ from rich.progress import BarColumn, Progress, TimeElapsedColumn
 from rich.table import Table
 from .core import OpenAdaptError
 
-# %% ../nbs/71_cli.ipynb #4f3415ae
+# %% ../nbs/71_cli.ipynb #00e1eeb0
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
                   help="One prompt becomes a training loop.")
 console = Console()
@@ -33,6 +33,7 @@ class Watch:
     def started(self, stage: str) -> None:
         if self.task is not None: self.bars.update(self.task, completed=1, total=1, words="done", left="")
         self.stage, self.task = stage, self.bars.add_task(stage, total=None, words="starting", left="")
+        if not self.bars.console.is_terminal: self.bars.console.print(stage)
     def look(self) -> None:
         while not self.stop.wait(.5):
             try: now = json.loads((self.run / "progress.json").read_text())

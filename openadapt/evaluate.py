@@ -77,7 +77,7 @@ def evaluate(
     write_json(out, [row(c) for c in cells.values()])
     return [row(cells[environment, p, eci]) for p in players for eci in ecis]
 
-# %% ../nbs/60_evaluate.ipynb #f19df492
+# %% ../nbs/60_evaluate.ipynb #1af3ab51
 def pivot(rows: list[dict]) -> tuple[list, list, dict]:
     "Policies and tiers in order of appearance and size, and the row of each pair."
     return list(dict.fromkeys(r["policy"] for r in rows)), sorted({r["eci"] for r in rows}), {(r["policy"], r["eci"]): r for r in rows}
@@ -95,7 +95,7 @@ def rich_table(rows: list[dict]) -> Table:
     "Rows of one environment for a terminal of 80 columns."
     policies, ecis, at = pivot(rows)
     table = Table(box=box.SIMPLE_HEAD, caption=episodes(rows), padding=0, show_edge=False, title=f"{rows[0]['environment']}: mean reward, solved %")
-    table.add_column("policy", no_wrap=True)
+    table.add_column("policy", max_width=13)
     for eci in ecis: table.add_column(f"ECI {eci}", justify="right", no_wrap=True)
     for p in policies: table.add_row(escape(p), *(f"{at[p, e]['mean_reward']:.2f}\n{rate(at[p, e])}" if (p, e) in at else "–" for e in ecis))
     return table

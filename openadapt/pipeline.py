@@ -62,7 +62,7 @@ def read_params(run) -> dict:
     if not path.exists(): raise OpenAdaptError(f"{run} is not a run: it has no params.yaml")
     return PARAMS | (yaml.safe_load(path.read_text(encoding="utf-8")) or {})
 
-# %% ../nbs/70_pipeline.ipynb #88e10f18
+# %% ../nbs/70_pipeline.ipynb #4c0b2eb6
 @contextmanager
 def writing(run, patience: float = 20):
     "Hold a run's lock; a kernel whose parent was killed ends within seconds, so it is waited for. Raises `OpenAdaptError`."
@@ -77,11 +77,14 @@ def writing(run, patience: float = 20):
         yield
 
 class Progress:
-    "Tells where a stage is, at most twice a second."
-    def __init__(self, run, stage: str): self.path, self.stage, self.at = Path(run) / "progress.json", stage, 0.0
+    "Tells where a stage is, at most twice a second; the time left is estimated when the caller does not know it."
+    def __init__(self, run, stage: str): self.path, self.stage, self.at, self.total, self.began = Path(run) / "progress.json", stage, 0.0, None, 0.0
     def __call__(self, done: float, total: float, words: str = "", left: float | None = None) -> None:
-        if done < total and time.monotonic() - self.at < .5: return
-        self.at = time.monotonic()
+        now = time.monotonic()
+        if total != self.total: self.total, self.began = total, now      # another part of the stage begins
+        if done < total and now - self.at < .5: return
+        if left is None and done: left = (now - self.began) / done * (total - done)
+        self.at = now
         write_json(self.path, {"stage": self.stage, "done": done, "total": total, "words": words, "left": left})
 
 def stage(f):
@@ -264,7 +267,7 @@ def git_sha() -> str | None:
     head = git("rev-parse", "HEAD")
     return head.stdout.strip() + "+" * bool(git("status", "--porcelain", "--untracked-files=no").stdout.strip()) if head.returncode == 0 else None
 
-# %% ../nbs/70_pipeline.ipynb #3c2c7974
+# %% ../nbs/70_pipeline.ipynb #861b7849
 RESULTS = {"design": "design.json", "train": "training.json", "evaluate": "results.json", "report": "manifest.json"}
 HOME = Path(__file__).parent if "__file__" in globals() else Path("../openadapt").resolve()
 NOTEBOOKS = HOME.parent / "nbs" / "pipeline"
@@ -282,7 +285,8 @@ def execute(run, stage: str) -> None:
     name = f"{STAGES.index(stage) + 1:02d}_{stage}.ipynb"
     given = {"run": str(Path(run).absolute()), **(read_params(run) if stage == "design" else {})}
     try:
-        papermill.execute_notebook(str(NOTEBOOKS / name), str(Path(run) / name), parameters=given, kernel_name="python3", progress_bar=False)
+        papermill.execute_notebook(str(NOTEBOOKS / name), str(Path(run) / name), parameters=given, kernel_name="python3", progress_bar=False,
+                                   extra_arguments=["--IPKernelApp.log_level=40"])      # its warnings are not about the run
     except papermill.PapermillExecutionError as e: raise OpenAdaptError(f"{stage}: {e.evalue} (traceback in {Path(run) / name})") from None
 
 def run_pipeline(run, started=None) -> Path:

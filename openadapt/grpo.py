@@ -44,7 +44,7 @@ class Trainer(GRPOTrainer):
             cut["completion_mask"] = torch.ones_like(cut["completion_mask"])
         return super().compute_loss(model, cut, return_outputs, num_items_in_batch)
 
-# %% ../nbs/52_grpo.ipynb #5589ea90
+# %% ../nbs/52_grpo.ipynb #9faa7107
 class Stepper:
     "Draws worlds, plays groups, keeps what the record needs."
     def __init__(self, pool, seeds: list[int], curriculum: Curriculum, group_size: int, seed: int, limits: dict):
@@ -65,7 +65,7 @@ class Stepper:
         rs = rollout(model, trainer.processing_class, episodes, temperature=trainer.args.temperature, generator=generator, **self.limits)
         self.rollouts = rs
         for r in rs:
-            if r.reward is not None: self.curriculum.record(r.episode.eci, r.episode.solved)
+            if r.reward is not None: self.curriculum.record(r.episode.eci, r.episode.solved, step + 1)
         self.seconds = time.monotonic() - start
         return {"prompt_ids": [r.prompt_ids[:1] for r in rs], "completion_ids": [r.prompt_ids[1:] + r.completion_ids for r in rs], "logprobs": None,
                 "env_mask": [[0] * (len(r.prompt_ids) - 1) + r.mask for r in rs], "earned": [r.reward for r in rs]}

@@ -59,7 +59,7 @@ def read_call(spec, key: str) -> tuple:
     entity = next((args[a] for a, d in spec.queries[verb].items() if d == "entity"), None)
     return verb, entity, tuple(args[a] for a, d in spec.queries[verb].items() if d != "entity")
 
-# %% ../nbs/21_shortcuts.ipynb #9cab0d6f
+# %% ../nbs/21_shortcuts.ipynb #8cb7c3e8
 class Experience:
     "What solved train worlds taught."
     def __init__(self, pool: Pool, seeds: list[int]):
@@ -76,11 +76,11 @@ class Experience:
                 if entity == w.truth[0]:
                     for s in signals: self.told[verb, other, gist(s[4], w.entities)][w.truth[1]] += 1
                     if other and any(s[0] in w.proof_ids for s in signals): self.settled[w.truth[1]][verb, other] += 1
-                if entity in path and not other:
+                if entity in path and list(self.spec.queries[verb].values()) == ["entity"]:
                     onward = {n for s in signals if s[1] != "topology" for n in mentioned(s[4], w.depends_on.get(entity, []))}
                     points[verb].append(not onward if entity == w.truth[0] else len(onward) == 1 and onward <= path)
-        best = max(points, key=lambda v: sum(points[v]) / len(points[v]))
-        self.pointer = best if sum(points[best]) > .8 * len(points[best]) else None   # no verb points reliably: walk by metrics
+        best = max(points, key=lambda v: sum(points[v]) / len(points[v]), default=None)
+        self.pointer = best if best and sum(points[best]) > .8 * len(points[best]) else None   # no verb points reliably: walk by metrics
     def verb(self, kind: str) -> str | None:
         "The verb that asks about one entity and returns the largest share of this kind."
         share = {v: self.kinds[v][kind] / max(1, self.kinds[v].total()) for v, a in self.spec.queries.items() if list(a.values()) == ["entity"]}

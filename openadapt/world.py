@@ -133,7 +133,7 @@ class Relay:
         kind, said, calm = ("log", "noted: ", "nothing noted") if verb == "journal" else ("trace", "found: ", f"{part} in order")
         return sig(verb, kind, said + sign[2] if hit and sign[1] == part else calm)
 
-# %% ../nbs/10_world.ipynb #caa7e5c0
+# %% ../nbs/10_world.ipynb #700aec72
 ABNORMAL_Z, USUAL_Z = 6.0, 2.0
 _number = (int, float)
 
@@ -150,11 +150,12 @@ def is_metric(v) -> bool:
     return isinstance(v, (list, tuple)) and len(v) == 3 and all(map(finite, v)) and v[2] > 0
 
 def code(signal: dict) -> tuple:
-    "What a reading says, apart from decoration."
-    values = signal["values"]
-    return (signal["text"], tuple((k, z_class(v)) for k, v in sorted(values.items()) if is_metric(v))) if values else (signal["text"], ())
+    "What a reading says: words, source, classes of metrics, other values as they are."
+    return (signal["text"], signal["source"], tuple((k, z_class(v) if is_metric(v) else v) for k, v in sorted(signal["values"].items())))
 
-# %% ../nbs/10_world.ipynb #b054bc19
+# %% ../nbs/10_world.ipynb #c7b4b863
+def _plain(s: str) -> bool: return len(s) <= 64 and s.isprintable()
+
 def check_template(text: str, where: str) -> None:
     "Raise `ContractError` unless every field of the template is a plain name."
     try: fields = [(n, spec, conv) for _, n, spec, conv in string.Formatter().parse(text) if n is not None]
@@ -162,7 +163,7 @@ def check_template(text: str, where: str) -> None:
     _require(all(n.isidentifier() and not spec and not conv for n, spec, conv in fields),
              "semantic.signal_text", f"{where}: {text[:80]!r} may only hold plain names in braces")
 
-# %% ../nbs/10_world.ipynb #1f96ca96
+# %% ../nbs/10_world.ipynb #31affd86
 def check_signal(s, where: str) -> None:
     "Raise `ContractError` unless `s` has the form of a signal."
     ok = isinstance(s, dict) and set(s) == {"slot", "kind", "source", "at", "text", "values"}
@@ -173,7 +174,9 @@ def check_signal(s, where: str) -> None:
     _require(type(s["at"]) is int and isinstance(s["values"], dict), "semantic.signal_form", f"{where}: at must be an int and values an object")
     _require(0 < len(s["text"]) <= 400 and "\n" not in s["text"] and s["text"].isprintable(),
              "semantic.signal_text", f"{where}: text must be one printable line of at most 400 characters")
+    _require(_name(s["source"]), "semantic.signal_form", f"{where}: source {s['source'][:40]!r} is not a name")
     for k, v in s["values"].items():
+        _require(not isinstance(v, str) or _plain(v), "semantic.signal_text", f"{where}: value {k[:40]!r} must be printable, at most 64 characters")
         _require(is_metric(v) or isinstance(v, (str, *_number)),
                  "semantic.signal_form", f"{where}: value {k[:40]!r} is neither [value, usual, spread] nor a plain value")
     check_template(s["text"], where)
@@ -236,7 +239,7 @@ def check_scene(spec: Spec, scene, faults) -> None:
     _require(len(set(faults)) == len(faults), "semantic.faults_form", "a fault is listed twice")
     _require(count_calls(spec.queries, len(entities)) <= MAX_CALLS, "static.queries", f"more than {MAX_CALLS} calls")
 
-# %% ../nbs/10_world.ipynb #9d1c392a
+# %% ../nbs/10_world.ipynb #47ba5015
 def build_world(mechanism, seed: int, truth=None) -> World:
     "Sample a scene, draw its truth (or take `truth`) and tabulate it against every rival."
     spec, scene = mechanism.spec, mechanism.scene(keyed_hash("scene", seed))
@@ -262,7 +265,8 @@ def signal_form(s) -> tuple | None:
     "What decides whether a signal is well formed; None when that needs a closer look."
     if not isinstance(s, dict) or set(s) != {"slot", "kind", "source", "at", "text", "values"} or not isinstance(s["values"], dict): return None
     types = tuple((k, "metric" if is_metric(v) else type(v)) for k, v in s["values"].items())
-    if not all(isinstance(s[k], str) for k in ("slot", "kind", "source", "text")): return None
+    if not all(isinstance(s[k], str) for k in ("slot", "kind", "source", "text")) or not _name(s["source"]): return None
+    if not all(_plain(v) for v in s["values"].values() if isinstance(v, str)): return None
     return (s["text"], s["kind"], type(s["at"]), types)
 
 def tabulate(mechanism, seed, scene, faults, brief) -> World:
@@ -328,9 +332,9 @@ class View:
         "(readings,) genuine symptoms that no rival shows."
         return self.genuine() & (self.world.codes[1:] != self.world.codes[0]).all(0)
 
-# %% ../nbs/10_world.ipynb #fa03d351
+# %% ../nbs/10_world.ipynb #2d3c7733
 def oracle_calls(view: View) -> list[int] | None:
-    "Numbers of the calls of a shortest proof; None when the view does not prove the truth."
+    "Numbers of the calls of a short proof, mostly the shortest; None when the view does not prove the truth."
     lead = view.lead()
     has_proof = view.incidence @ view.proofs().astype(np.float32) > 0
     useful = np.flatnonzero((lead != 0).any(1))

@@ -3,6 +3,7 @@
 Every figure is read from the run's own files; without a finished run there is nothing to export."""
 import argparse
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def export(run: Path, out: Path) -> list[Path]:
     made = [write_atomic(out / "plots" / f"{name}.png", png(figure, ground="white")) for name, figure in plots.items()]
     before = "warm start" if any(r["policy"] == "warm start" for r in rows) else "before training"
     gains = paired(run / "evaluation_cells.jsonl", "trained", before)
-    summary = {"run": run.name, **{k: manifest[k] for k in ("params", "versions", "training")}, "evaluation": rows, "gains": gains}
+    summary = {"run": run.name, **{k: manifest[k] for k in ("params", "versions", "git", "seconds", "training")}, "evaluation": rows, "gains": gains}
     made.append(write_json(out / "metrics" / "submission_summary.json", summary))
     made.append(write_atomic(out / "writeup" / "blog.md", blog(run.name, manifest, rows, events, gains, markdown_table(rows))))
     return made
@@ -42,11 +43,13 @@ def blog(name: str, manifest: dict, rows: list, events: list, gains: list, table
     trained, p, t = at["trained", 1], manifest["params"], manifest["training"]
     moves = "; ".join(f"ECI {e['from']} → {e['to']} at step {e['step']}" for e in events) or "none"
     first = gains[0] if gains else None
+    tiny = (" The policy is a model of under two million parameters made on the spot: the figures say that the loop works, not that a large "
+            "model would gain as much.") if p["policy"] == "tiny" else ""
     gain = f" Seed by seed, reward rose by {first['reward']:.3f} [{first['reward_low']:.3f}, {first['reward_high']:.3f}]." if first else ""
     return f"""# {p['prompt']}
 
-One prompt was the input. OpenAdapt wrote an environment for it, proved it in a sandbox, served it, trained a small model in it by GRPO
-and raised the difficulty when the model had mastered a tier.
+One prompt was the input. OpenAdapt wrote an environment for it, proved it in a sandbox, served it, trained a model in it by GRPO
+and evaluated it on worlds that no training had seen; all of it took {manifest['seconds'] / 60:.0f} minutes.
 
 On {trained['n']} unseen worlds at ECI 1 the trained policy solves {trained['solve_rate']:.1%}
 [{trained['solve_low']:.1%}, {trained['solve_high']:.1%}].{gain} Training took {t['steps']} steps, {t['episodes']} episodes, {t['seconds']:.0f} s.
@@ -62,12 +65,11 @@ Moves of the curriculum: {moves}.
 ## Again
 
 ```
-openadapt run "{p['prompt']}" {' '.join(f"--set {k}={v}" for k, v in p.items() if k != 'prompt')}
+openadapt run {shlex.quote(p['prompt'])} {' '.join(f"--set {k}={v}" for k, v in p.items() if k != 'prompt')}
 python -m openadapt.training.export_submission_artifacts
 ```
 
-Run `{name}`, versions {', '.join(f'{k} {v}' for k, v in manifest['versions'].items())}. The policy is a model of under two million
-parameters made on the spot: the figures say that the loop works, not that a large model would gain as much.
+Run `{name}`, versions {', '.join(f'{k} {v}' for k, v in manifest['versions'].items())}.{tiny}
 """
 
 

@@ -1,7 +1,7 @@
 """GRPO on the seed environment: `python -m openadapt.training.train_grpo --episodes 40 --output artifacts/training_metrics.jsonl`.
 
-A tiny policy imitates the fallible responder, then TRL's trainer plays the episodes. The work folder stands beside the output, named like it;
-the same command again goes on with an unfinished one and starts a finished one anew."""
+A tiny policy imitates the fallible responder, then TRL's trainer plays the episodes. The work folder stands beside the output, named like it
+with `.work`; the same command again goes on with an unfinished one and starts a finished one anew."""
 import argparse
 import json
 import shutil
@@ -24,9 +24,10 @@ def train_incident(episodes: int, output: Path, seed: int, warm_steps: int, trai
     if episodes < GROUP: raise OpenAdaptError(f"--episodes {episodes}: GRPO compares {GROUP} episodes of one world, so give at least {GROUP}")
     groups = min(MOST_GROUPS, episodes // GROUP)
     steps = episodes // (groups * GROUP)
-    folder, params = output.with_suffix(""), {"episodes": episodes, "seed": seed, "warm_steps": warm_steps, "train_seeds": train_seeds}
+    folder, params = output.with_name(output.name + ".work"), {"episodes": episodes, "seed": seed, "warm_steps": warm_steps, "train_seeds": train_seeds}
     known = folder / "params.json"
-    if folder.exists() and ((folder / "done").exists() or not known.exists() or json.loads(known.read_text()) != params): shutil.rmtree(folder)
+    if folder.exists() and not known.exists(): raise OpenAdaptError(f"{folder} is not a work folder of this command: choose another --output")
+    if known.exists() and ((folder / "done").exists() or json.loads(known.read_text()) != params): shutil.rmtree(folder)
     write_json(known, params)
     pool = Pool(LocalMechanism(Incident))
     seeds = pool.seeds("train", train_seeds)

@@ -135,7 +135,7 @@ def rewind(folder: Path) -> tuple[Path | None, dict]:
         if record.exists(): write_atomic(record, "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows))
     return last, state
 
-# %% ../nbs/52_grpo.ipynb #f458045c
+# %% ../nbs/52_grpo.ipynb #ef671a1b
 GROUPS, GROUP_SIZE = 32, 8          # 256 episodes a step: with 64 the same model rose to 0.56 and collapsed
 SETTINGS = dict(
     learning_rate=4e-4,             # 3e-4 was as steady and slower; with 64 episodes a step 3e-4 collapsed
@@ -170,9 +170,9 @@ def train(
 ) -> list[dict]:
     "Train until `max_steps` or `max_seconds`; gives the rows of metrics.jsonl."
     folder, curriculum = Path(folder), curriculum or Curriculum()
-    if not resume and (folder / "metrics.jsonl").exists(): raise OpenAdaptError(f"{folder} already holds a run: resume it or choose another folder")
+    if not resume and ((folder / "metrics.jsonl").exists() or checkpoints(folder / "checkpoints")):
+        raise OpenAdaptError(f"{folder} already holds a run: resume it or choose another folder")
     last, state = rewind(folder)
-    if state["step"] >= max_steps: return read_jsonl(folder / "metrics.jsonl")
     if state["curriculum"]: curriculum = Curriculum.from_dict(state["curriculum"])
     episodes, cuda = groups * group_size, torch.cuda.is_available()
     micro_batch = math.gcd(episodes, micro_batch)
@@ -189,6 +189,7 @@ def train(
         trainer = Trainer(model, reward_funcs=earned, args=config, train_dataset=Dataset.from_list([{"prompt": str(i)} for i in range(groups)]),
                           processing_class=tokenizer, rollout_func=stepper, callbacks=[recorder])
         trainer.remove_callback(PrinterCallback)
-        trainer.train(resume_from_checkpoint=str(last) if last else None)
+        if state["step"] < max_steps: trainer.train(resume_from_checkpoint=str(last) if last else None)
+        else: trainer._load_from_checkpoint(str(last))      # all steps were done: the weights are what is missing
     model.eval()
     return read_jsonl(folder / "metrics.jsonl")

@@ -7,7 +7,7 @@ __all__ = ['MOST_REJECTED', 'ORACLE_REWARD', 'FLOOR', 'CHECKS', 'Check', 'Report
            'check_determinism', 'check_provable', 'check_oracle', 'check_labels', 'check_alert', 'check_position',
            'check_floors', 'check_wrong_answers', 'check_api', 'validate']
 
-# %% ../nbs/31_validator.ipynb #259aa813
+# %% ../nbs/31_validator.ipynb #44b09775
 import random, re, time
 from dataclasses import dataclass, field
 from .core import canonical, keyed_rng, sha256_text, wilson
@@ -16,7 +16,7 @@ from .env import Episode, InvestigationAction, InvestigationEnvironment
 from .reward import RANGES
 from .sandbox import JailedMechanism
 from .shortcuts import Experience, oracle, play, shortcuts
-from .world import ContractError, all_calls, build_world, call_key
+from .world import ContractError, all_calls, build_world, call_key, render
 
 # %% ../nbs/31_validator.ipynb #890f574b
 @dataclass
@@ -69,7 +69,7 @@ class Subject:
 def verdict(id: str, eci: int, ok, got, expected: str, **counter_example) -> Check:
     return Check(id, eci, "PASS" if ok else "FAIL", str(got), expected, {} if ok else counter_example)
 
-# %% ../nbs/31_validator.ipynb #db9bc525
+# %% ../nbs/31_validator.ipynb #47cdd19c
 def check_purity(s: Subject):
     "The whole table against itself in another order, fault by fault, and single queries."
     for seed in s.tried[:3]:
@@ -87,20 +87,20 @@ def check_purity(s: Subject):
             f, c, got = other[0] if other else (0, 0, "a changed scene")
             yield verdict("semantic.purity", 0, False, str(got)[:200], str(table[f][c])[:200], seed=seed, fault=faults[f], call=call_key(*calls[c]))
             return
-    yield verdict("semantic.purity", 0, True, "3 scenes tabulated in three orders", "a query depends on scene, fault and arguments alone")
+    yield verdict("semantic.purity", 0, True, f"{len(s.tried[:3])} scenes tabulated in three orders", "a query depends on scene, fault and arguments alone")
 
 def check_determinism(s: Subject):
     "The same worlds in a second process with another hash seed."
     with JailedMechanism(s.source, hash_seed=4242, **s.jail) as other:
         again = Pool(other)
         for seed in s.tried[:5]:
-            ours, theirs = ([canonical(p.get(seed, e).to_json()) for e in TIERS] for p in (s.pool, again))
+            ours, theirs = ([canonical(w.to_json()) for w in (p.tiers(seed) or {}).values()] for p in (s.pool, again))
             if ours != theirs:
                 yield verdict("semantic.determinism", 0, False, "another world in another process", "the same bytes", seed=seed)
                 return
-    yield verdict("semantic.determinism", 0, True, "5 seeds × 5 tiers equal in two processes", "the same bytes")
+    yield verdict("semantic.determinism", 0, True, f"{len(s.tried[:5])} seeds at every tier equal in two processes", "the same bytes")
 
-# %% ../nbs/31_validator.ipynb #e89da001
+# %% ../nbs/31_validator.ipynb #ed3fb50e
 MOST_REJECTED = .2     # share of seeds that may give no provable world: more, and the sample of worlds is a selection
 ORACLE_REWARD = .85    # what the shortest proof must earn
 
@@ -122,24 +122,21 @@ def check_oracle(s: Subject):
         worst, e = min(played, key=lambda p: (p[1].solved, p[1].total_reward))
         yield verdict("semantic.oracle_max", eci, e.solved and e.total_reward >= ORACLE_REWARD, f"{e.total_reward:.2f} at worst",
                       f"solved, reward at least {ORACLE_REWARD}", seed=worst.seed, truth=worst.truth, oracle=worst.oracle, parts=e.parts)
-        over = [w for w in s.worlds(eci) if w.ceiling_steps > w.budget]
-        yield verdict("semantic.ceiling_in_budget", eci, not over, f"{len(over)} over budget",
-                      "the ceiling player needs no more steps than the budget", seed=over[0].seed if over else None)
 
-# %% ../nbs/31_validator.ipynb #f0158065
+# %% ../nbs/31_validator.ipynb #e3c707f6
 def check_labels(s: Subject):
-    "No cause or remedy label in anything but runbooks, under any fault."
+    "No cause or remedy label in anything but runbooks, under any fault of the drawn alert class."
     words = lambda text: "_" + re.sub(r"[^a-z0-9]+", "_", text.casefold()) + "_"
-    labels = {x for c, rs in s.mechanism.spec.remedies.items() for x in (c, *rs) if len(x) > 3}
+    labels = {x for c, rs in s.mechanism.spec.remedies.items() for x in (c, *rs)}
     for seed in s.tried[:10]:
         world = build_world(s.mechanism, seed)
-        lines = [(world.calls[world.readings[r][0]], g["text"]) for t in world.tables for r, g in t.items() if g["kind"] != "runbook"]
+        lines = [(world.calls[world.readings[r][0]], f"{g['source']} {render(g)}") for t in world.tables for r, g in t.items() if g["kind"] != "runbook"]
         for call, text in [*dict.fromkeys((str(c), t) for c, t in lines), ("brief", canonical(world.brief))]:
             leaked = sorted(x for x in labels if words(x) in words(text))
             if leaked:
                 yield verdict("semantic.leakage", 0, False, f"{leaked[0]!r} in {text[:120]!r}", "labels in runbooks only", seed=seed, call=call)
                 return
-    yield verdict("semantic.leakage", 0, True, "no label in 10 tabulated scenes", "labels in runbooks only")
+    yield verdict("semantic.leakage", 0, True, f"no label in {len(s.tried[:10])} tabulated scenes", "labels in runbooks only")
 
 def check_alert(s: Subject):
     "The alert stands on a symptom, never on a possible culprit."
@@ -149,7 +146,7 @@ def check_alert(s: Subject):
         if any(f[0] == source for f in world.faults):
             yield verdict("semantic.alert_on_symptom", 0, False, f"{source} may be at fault", "the alert's entity is never at fault", seed=seed)
             return
-    yield verdict("semantic.alert_on_symptom", 0, True, "10 scenes", "the alert's entity is never at fault")
+    yield verdict("semantic.alert_on_symptom", 0, True, f"{len(s.tried[:10])} scenes", "the alert's entity is never at fault")
 
 def check_position(s: Subject):
     "The culprit's place in the list of entities; z = 3.3, about one false alarm in a thousand."
@@ -163,8 +160,8 @@ def check_position(s: Subject):
     distinct = len({canonical([w.truth, w.depends_on, w.replies]) for w in worlds})
     yield verdict("statistical.diversity", 0, distinct >= .9 * len(worlds), f"{distinct} of {len(worlds)} worlds distinct", "at least 90 %")
 
-# %% ../nbs/31_validator.ipynb #35a6b6a4
-FLOOR = .40            # no shortcut may be proven (95 %) to solve more at any tier
+# %% ../nbs/31_validator.ipynb #554d1c63
+FLOOR = .40            # every shortcut must be proven (95 %) to solve less, at every tier
 
 def check_floors(s: Subject):
     "Every shortcut, taught on train seeds, on validation seeds."
@@ -174,11 +171,11 @@ def check_floors(s: Subject):
             k, n = sum(e.solved for _, e in played), len(played)
             low, high = wilson(k, n)
             mean = sum(e.total_reward for _, e in played) / n
-            yield verdict(f"statistical.floor.{name}", eci, low <= FLOOR, f"solves {k}/{n} [{low:.2f}, {high:.2f}], mean reward {mean:.2f}",
-                          f"at most {FLOOR}", seeds=[seed for seed, e in played if e.solved][:3])
+            yield verdict(f"statistical.floor.{name}", eci, high <= FLOOR, f"solves {k}/{n} [{low:.2f}, {high:.2f}], mean reward {mean:.2f}",
+                          f"below {FLOOR}", seeds=[seed for seed, e in played if e.solved][:3])
 
 def check_wrong_answers(s: Subject):
-    "After the same investigation, every wrong answer earns less than the right one."
+    "After the same investigation, a wrong entity and a wrong cause earn less than the right answer."
     for eci in TIERS:
         for w in s.worlds(eci)[:10]:
             entity, cause, remedy = w.spec.fields
@@ -193,11 +190,11 @@ def check_wrong_answers(s: Subject):
             if scores[0] <= max(scores[1:]):
                 yield verdict("semantic.wrong_below_right", eci, False, scores, "the right answer first", seed=w.seed)
                 return
-        yield verdict("semantic.wrong_below_right", eci, True, "20 wrong answers below", "every wrong answer earns less")
+        yield verdict("semantic.wrong_below_right", eci, True, f"{2 * len(s.worlds(eci)[:10])} wrong answers below", "wrong answers earn less")
 
-# %% ../nbs/31_validator.ipynb #877298f3
+# %% ../nbs/31_validator.ipynb #c7a6fcda
 def check_api(s: Subject):
-    "The dummy agent."
+    "A dummy agent through the OpenEnv environment, some of its moves malformed."
     for eci in TIERS:
         env, faults = InvestigationEnvironment(s.pool, "validation"), []
         obs = env.reset(seed=s.tried[0], eci=eci)
@@ -216,13 +213,13 @@ def check_api(s: Subject):
         yield verdict("runtime.api", eci, not faults, faults or f"{len(moves)} steps", "finite float rewards, done stays done, no truth in state",
                       seed=s.tried[0])
 
-# %% ../nbs/31_validator.ipynb #629406e0
+# %% ../nbs/31_validator.ipynb #0a7f8842
 CHECKS = (check_purity, check_labels, check_alert, check_provable, check_determinism, check_oracle, check_wrong_answers,
           check_api, check_position, check_floors)
 
 def validate(
     source: str,             # of a mechanism
-    n: int = 60,             # validation seeds, and as many train seeds for shortcuts to learn from
+    n: int = 60,             # at least 15 to prove a floor; validation seeds, and as many train seeds for shortcuts to learn from
     allow_weak: bool = False,# accept a sandbox below level 2
     progress=None,           # called with (checks done, of how many, words)
 ) -> Report:

@@ -24,7 +24,8 @@ def train_incident(episodes: int, output: Path, seed: int, warm_steps: int, trai
     if episodes < GROUP: raise OpenAdaptError(f"--episodes {episodes}: GRPO compares {GROUP} episodes of one world, so give at least {GROUP}")
     groups = min(MOST_GROUPS, episodes // GROUP)
     steps = episodes // (groups * GROUP)
-    folder, params = output.with_name(output.name + ".work"), {"episodes": episodes, "seed": seed, "warm_steps": warm_steps, "train_seeds": train_seeds}
+    folder = output.with_name(output.name + ".work")
+    params = {"episodes": episodes, "seed": seed, "warm_steps": warm_steps, "train_seeds": train_seeds}
     known = folder / "params.json"
     if folder.exists() and not known.exists(): raise OpenAdaptError(f"{folder} is not a work folder of this command: choose another --output")
     if known.exists() and ((folder / "done").exists() or json.loads(known.read_text()) != params): shutil.rmtree(folder)

@@ -6,8 +6,8 @@
 __all__ = ['app', 'console', 'run_name', 'Watch', 'run', 'read_setting', 'design', 'validate', 'serve', 'report', 'doctor',
            'main']
 
-# %% ../nbs/71_cli.ipynb #7b18eede
-import json, re, sys, threading
+# %% ../nbs/71_cli.ipynb #eef2c055
+import json, os, re, sys, threading
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -133,11 +133,10 @@ def report(run: Annotated[Path, typer.Argument(help="A run folder, finished or n
     if not (run / "params.yaml").exists(): raise OpenAdaptError(f"{run} is not a run: it has no params.yaml")
     console.print(f"report: {write_report(run)}", soft_wrap=True)
 
-# %% ../nbs/71_cli.ipynb #fc06fbeb
+# %% ../nbs/71_cli.ipynb #c94d6dab
 @app.command()
 def doctor():
     "Say what this machine can do: sandbox level, threads, GPU, language model."
-    import os
     import torch
     from openadapt.designer import llm_from_env
     from openadapt.pipeline import versions
@@ -149,9 +148,10 @@ def doctor():
     console.print(f"designer: {f'{llm.model} at {llm.base_url}' if llm else 'offline; OPENADAPT_LLM_BASE_URL is not set'}", soft_wrap=True)
     console.print(", ".join(f"{k} {v}" for k, v in versions().items()), soft_wrap=True)
 
-# %% ../nbs/71_cli.ipynb #c144efac
+# %% ../nbs/71_cli.ipynb #8718185a
 def main() -> None:
     "The `openadapt` command."
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")      # waiting threads sleep: on shared cores a training step was six times faster
     try: app()
     except OpenAdaptError as e: print(f"openadapt: {e}", file=sys.stderr); sys.exit(1)
     except OSError as e: print(f"openadapt: {e.strerror or e}{f': {e.filename}' if e.filename else ''}", file=sys.stderr); sys.exit(1)

@@ -18,7 +18,7 @@ from rich.progress import BarColumn, Progress, TimeElapsedColumn
 from rich.table import Table
 from .core import OpenAdaptError
 
-# %% ../nbs/71_cli.ipynb #00e1eeb0
+# %% ../nbs/71_cli.ipynb #c972a971
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
                   help="One prompt becomes a training loop.")
 console = Console()
@@ -31,22 +31,25 @@ class Watch:
     "Shows `progress.json` of a run as bars while the block runs."
     def __init__(self, run: Path, bars: Progress): self.run, self.bars, self.task, self.stop = run, bars, None, threading.Event()
     def started(self, stage: str) -> None:
-        if self.task is not None: self.bars.update(self.task, completed=1, total=1, words="done", left="")
-        self.stage, self.task = stage, self.bars.add_task(stage, total=None, words="starting", left="")
+        "Close the bar of what went before and open one."
+        if self.task is not None: self.bars.update(self.task, completed=1, total=1, left="")
+        self.stage, self.total, self.task = stage, None, self.bars.add_task(stage, total=None, words="starting", left="")
         if not self.bars.console.is_terminal: self.bars.console.print(stage)
     def look(self) -> None:
         while not self.stop.wait(.5):
             try: now = json.loads((self.run / "progress.json").read_text())
             except (OSError, ValueError): continue
             if self.task is None or now["stage"] != self.stage: continue
+            if self.total and now["total"] != self.total: self.started(self.stage)       # another part of the stage
+            self.total = now["total"]
             left = "" if now["left"] is None else f"{now['left'] // 60:.0f}:{now['left'] % 60:02.0f} left"
             self.bars.update(self.task, completed=now["done"], total=now["total"], words=escape(now["words"]), left=left)
     def __enter__(self): self.thread = threading.Thread(target=self.look, daemon=True); self.thread.start(); return self
     def __exit__(self, *error):
         self.stop.set(); self.thread.join()
-        if self.task is not None and error[0] is None: self.bars.update(self.task, completed=1, total=1, words="done", left="")
+        if self.task is not None and error[0] is None: self.bars.update(self.task, completed=1, total=1, left="")
 
-# %% ../nbs/71_cli.ipynb #5f8b4b0d
+# %% ../nbs/71_cli.ipynb #87e682e5
 @app.command()
 def run(
     prompt: Annotated[str, typer.Argument(help="What to train for.")] = "",
@@ -56,12 +59,13 @@ def run(
     set: Annotated[list[str] | None, typer.Option(help="A parameter, as name=value; may be repeated. See openadapt.pipeline.PARAMS.")] = None,
 ):
     "Design, validate, train, evaluate and report, from one prompt."
-    from openadapt.evaluate import rich_table
-    from openadapt.pipeline import PARAMS, finished, new_run, run_pipeline
+    from openadapt.pipeline import PARAMS, finished, new_run, read_json, read_params, run_pipeline
     if resume and (prompt or set or policy != "tiny"):
         raise OpenAdaptError("--resume goes on with the run's own parameters: give no prompt, --policy or --set with it")
     given = {"policy": policy} | dict(read_setting(s, PARAMS) for s in set or [])
     folder = resume or new_run(runs / run_name(prompt), prompt=prompt, **given)
+    read_params(folder)                          # says so when it is no run
+    from openadapt.evaluate import rich_table
     if finished(folder, "report"): console.print(f"{folder} is finished.")
     else:
         console.print(f"run {folder}")
@@ -73,7 +77,7 @@ def run(
             console.print(f"interrupted; continue with: openadapt run --resume {folder}", soft_wrap=True)
             raise typer.Exit(130) from None
         except (OpenAdaptError, OSError) as e: raise OpenAdaptError(f"{e}; continue with: openadapt run --resume {folder}") from e
-    console.print(rich_table(json.loads((folder / "results.json").read_text())))
+    console.print(rich_table(read_json(folder / "results.json")))
     console.print(f"report: {folder / 'report.html'}", soft_wrap=True)
 
 def read_setting(text: str, params: dict) -> tuple:
@@ -83,7 +87,7 @@ def read_setting(text: str, params: dict) -> tuple:
     try: return name, type(params[name])(value)
     except ValueError: raise OpenAdaptError(f"parameter {name} must be {type(params[name]).__name__}, not {value!r}") from None
 
-# %% ../nbs/71_cli.ipynb #a51ee84d
+# %% ../nbs/71_cli.ipynb #de2a54b9
 @app.command()
 def design(
     prompt: Annotated[str, typer.Argument(help="What to train for.")],
@@ -99,14 +103,16 @@ def design(
 @app.command()
 def validate(
     dir: Annotated[Path, typer.Argument(help="An environment package.")],
-    n: Annotated[int, typer.Option(help="Seeds per check.")] = 60,
+    n: Annotated[int, typer.Option(min=1, help="Seeds per check.")] = 60,
     json_: Annotated[bool, typer.Option("--json", help="Print the certificate.")] = False,
     allow_weak: Annotated[bool, typer.Option(help="Accept a sandbox below level 2.")] = False,
 ):
     "Prove an environment at every tier; exit code 1 when a check fails."
     from openadapt.validator import validate
     if not (dir / "mechanism.py").exists(): raise OpenAdaptError(f"{dir} is not an environment package: it has no mechanism.py")
-    report = validate((dir / "mechanism.py").read_text(encoding="utf-8"), n, allow_weak)
+    try: source = (dir / "mechanism.py").read_text(encoding="utf-8")
+    except UnicodeDecodeError: raise OpenAdaptError(f"{dir / 'mechanism.py'} is not text in UTF-8") from None
+    report = validate(source, n, allow_weak)
     if json_: print(json.dumps(report.certificate(), indent=1, ensure_ascii=False))
     else:
         table = Table("verdict", "check", "ECI", "got", box=None)

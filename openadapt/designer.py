@@ -249,7 +249,7 @@ def render_mechanism(
     return string.Template(template).substitute({k: _code(v) for k, v in tables.items()}, doc=f"Incidents in {d.title}. {origin}",
         entity=d.fields[0], inner=5, reach=rng.choice([2, 3]), extra=rng.choice([1, 2]))
 
-# %% ../nbs/32_designer.ipynb #2f784caf
+# %% ../nbs/32_designer.ipynb #946b6365
 @dataclass
 class Design:
     "A mechanism's source, where it came from, and every round that led to it."
@@ -267,6 +267,7 @@ def check_prompt(prompt) -> str:
     "The prompt without outer blanks; raises when there is nothing to read, or too much."
     example = '"Train an agent to diagnose degraded production services"'
     if not isinstance(prompt, str) or not prompt.strip(): raise OpenAdaptError(f"the prompt is empty: say what to train for, for example {example}")
+    if not re.sub(r"\s", " ", prompt).isprintable(): raise OpenAdaptError("the prompt holds bytes that are no text")
     if len(prompt) > LONGEST: raise OpenAdaptError(f"the prompt has {len(prompt)} characters: say it in at most {LONGEST}")
     return prompt.strip()
 
@@ -359,12 +360,12 @@ def llm_from_env(env=os.environ) -> LLM | None:
     missing = "OPENADAPT_LLM_MODEL" if url else "OPENADAPT_LLM_BASE_URL (or HF_TOKEN)"
     if model or url: raise OpenAdaptError(f"the language model is half configured: {missing} is not set")
 
-# %% ../nbs/32_designer.ipynb #0c22284c
+# %% ../nbs/32_designer.ipynb #c1da232c
 ROUNDS = 5
 
 class DesignFailed(OpenAdaptError):
     "No valid mechanism came out; `rounds` holds every reply with its verdict, `card` the rest."
-    def __init__(self, message: str, rounds: list, card: dict): super().__init__(message); self.rounds, self.card = rounds, card
+    def __init__(self, message: str, rounds: list = (), card: dict | None = None): super().__init__(message); self.rounds, self.card = rounds, card
 
 def as_data(text: str) -> str:
     "Foreign text between marks that it cannot close itself."

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from .core import OpenAdaptError, canonical, keyed_hash, keyed_rng
 
-# %% ../nbs/10_world.ipynb #2064f1b3
+# %% ../nbs/10_world.ipynb #ca1bb4f1
 class ContractError(OpenAdaptError):
     "A mechanism breaks its contract: `check` is the id of the rule, `trace` the data that shows it."
     def __init__(self, check: str, message: str, **trace):
-        super().__init__(f"{check}: {message}"); self.check, self.trace = check, trace
+        super().__init__(check, message); self.check, self.trace = check, trace      # as given: workers send it on by pickle
+    def __str__(self): return f"{self.args[0]}: {self.args[1]}"
 
 STATIC = ("name", "description", "submit", "fields", "remedies", "queries", "prior")   # attributes of a mechanism
 KINDS = ("log", "metric", "trace", "event", "runbook", "topology")
@@ -239,7 +240,7 @@ def check_scene(spec: Spec, scene, faults) -> None:
     _require(len(set(faults)) == len(faults), "semantic.faults_form", "a fault is listed twice")
     _require(count_calls(spec.queries, len(entities)) <= MAX_CALLS, "static.queries", f"more than {MAX_CALLS} calls")
 
-# %% ../nbs/10_world.ipynb #47ba5015
+# %% ../nbs/10_world.ipynb #8286d6b7
 def build_world(mechanism, seed: int, truth=None) -> World:
     "Sample a scene, draw its truth (or take `truth`) and tabulate it against every rival."
     spec, scene = mechanism.spec, mechanism.scene(keyed_hash("scene", seed))
@@ -250,6 +251,8 @@ def build_world(mechanism, seed: int, truth=None) -> World:
     for f, b in briefs.items(): check_brief(b, f)
     same = canonical(briefs[truth])
     group = [truth] + [f for f in faults if f != truth and canonical(briefs[f]) == same]
+    torn = [f for f in faults if briefs[f]["alert_class"] == briefs[truth]["alert_class"] and f not in group]
+    _require(not torn, "semantic.alert_class", f"{truth} and {torn[:1]} have one alert class and different briefs", seed=seed)
     _require(len(group) >= MIN_CLASS,
              "semantic.alert_class", f"only {len(group)} faults share the brief of {truth}, expected at least {MIN_CLASS}", seed=seed)
     return tabulate(mechanism, seed, scene, group, briefs[truth])

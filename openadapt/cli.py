@@ -157,7 +157,7 @@ def doctor():
 # %% ../nbs/71_cli.ipynb #8718185a
 def main() -> None:
     "The `openadapt` command."
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")      # waiting threads sleep: on shared cores a training step was six times faster
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")          # torch's waiting threads soon sleep: long spinning brings shared cores to a standstill
     try: app()
     except OpenAdaptError as e: print(f"openadapt: {e}", file=sys.stderr); sys.exit(1)
     except OSError as e: print(f"openadapt: {e.strerror or e}{f': {e.filename}' if e.filename else ''}", file=sys.stderr); sys.exit(1)

@@ -14,7 +14,7 @@ from openadapt.eci import Pool
 from openadapt.world import LocalMechanism, Relay
 
 ROOT = Path(__file__).parents[1]
-SMALL = dict(validation_seeds=10, train_seeds=40, grpo_steps=6, groups=2, test_episodes=8, threads=1)
+SMALL = dict(validation_seeds=40, train_seeds=40, grpo_steps=6, groups=2, test_episodes=8, threads=1)
 
 
 @pytest.fixture(scope="module")

@@ -47,7 +47,7 @@ def main() -> None:
     p.add_argument("--episodes", type=int, default=40, help="episodes in all; up to 256 a step")
     p.add_argument("--output", type=Path, default=Path("artifacts/training_metrics.jsonl"), help="one row of metrics per step")
     p.add_argument("--seed", type=int, default=0)
-    p.add_argument("--warm-steps", type=int, default=100, help="imitation steps before GRPO")
+    p.add_argument("--warm-steps", type=int, default=250, help="imitation steps before GRPO; with far fewer the policy does not yet copy names")
     p.add_argument("--train-seeds", type=int, default=300, help="worlds to train on")
     a = p.parse_args()
     try: rows = train_incident(a.episodes, a.output, a.seed, a.warm_steps, a.train_seeds)

@@ -34,10 +34,9 @@ class Unfit(OpenAdaptError):
 def keep(view: View, changes: dict) -> bool:
     "Edit `view` if the truth stays provable by two routes; say whether it did."
     trial = view.copy(); trial.edit(changes)
-    lead = trial.lead(); margins = lead.sum(0)
-    ok = bool(changes) and margins.min() >= 1 and (margins - lead).min() >= 1 and trial.proofs().any()
+    ok = bool(changes) and trial.provable()
     if ok: view.edit(changes)
-    return bool(ok)
+    return ok
 
 def shown(view: View, kind=None, source=None, genuine=False) -> list[int]:
     "Readings that the view shows, evidence only, filtered."
@@ -129,8 +128,7 @@ def prepare_tiers(mechanism, seed: int, tiers=TIERS) -> dict[int, PreparedWorld]
         for attempt in range(TRIES):
             trial, rng = view.copy(), keyed_rng("eci", seed, eci, attempt)
             planted = decoys | wrap(trial, eci, rng)
-            if trial.margin() < 1 or trial.route() < 1 or not trial.proofs().any():
-                raise Rejected(f"seed {seed}: the truth is not provable by two routes at ECI {eci}")
+            if not trial.provable(): raise Rejected(f"seed {seed}: the truth is not provable by two routes at ECI {eci}")
             player = ceiling_player(trial, NOISE[eci], BUDGET - 2)
             if player.fault == trial.world.truth and player.belief > SURE: break
         else: raise Rejected(f"seed {seed}: the ceiling player names the wrong fault at ECI {eci} in {TRIES} draws")

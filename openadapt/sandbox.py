@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from fastcore.basics import patch
 from .core import OpenAdaptError
-from .world import MAX_CALLS, ContractError, all_calls, read_spec
+from .world import MAX_CALLS, ContractError, all_calls, count_calls, read_spec
 
 # %% ../nbs/30_sandbox.ipynb #49af2533
 class SandboxError(OpenAdaptError): "No sandbox of the asked-for strength can be had here."
@@ -202,10 +202,6 @@ def ask(self: Worker, call: str, *args, seconds: float = 20., most: int = MAX_RE
     self.fail(check, f"{call}: {error.get('message')}", str(error.get("traceback")))
 
 # %% ../nbs/30_sandbox.ipynb #05d8a48a
-def _calls_in(queries: dict, entities: int) -> int:
-    "How many calls a scene of that size has, without listing them."
-    return sum(math.prod(entities if d == "entity" else len(d) for d in args.values()) for args in queries.values())
-
 class JailedMechanism:
     "A mechanism played in the sandbox, with the interface of `LocalMechanism`."
     def __init__(self,
@@ -276,7 +272,7 @@ def scene(self: JailedMechanism, seed: int) -> dict:
     "The scene of a seed."
     scene = self._call("scene", dict, seed)
     entities = scene.get("entities")
-    calls = _calls_in(self.spec.queries, len(entities)) if type(entities) is list else 0
+    calls = count_calls(self.spec.queries, len(entities)) if type(entities) is list else 0
     if calls > MAX_CALLS: raise ContractError("static.queries", f"a scene with {len(entities)} entities has {calls} calls, at most {MAX_CALLS}")
     return scene
 

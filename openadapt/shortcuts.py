@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['HABITS', 'play', 'oracle', 'answer', 'gist', 'mentioned', 'paths_to', 'read_call', 'Experience', 'deviates',
-           'question', 'walk', 'question_args', 'settle', 'conclude', 'investigator', 'responder', 'keyword_vote',
+           'query_args', 'question', 'walk', 'settle', 'conclude', 'investigator', 'responder', 'keyword_vote',
            'shortcuts']
 
 # %% ../nbs/21_shortcuts.ipynb #a271b5fe
@@ -105,11 +105,15 @@ def deviates(episode: Episode, entity: str) -> bool | None:
     seen = [any(s[4].values()) for s in episode.seen.values() if s[1] == entity and s[4]]
     return any(seen) if seen else None
 
+def query_args(spec, verb: str, entity: str, other: tuple = ()) -> dict:
+    "The arguments of a query about `entity`: what `read_call` takes apart."
+    rest = iter(other)
+    return {a: entity if d == "entity" else next(rest) for a, d in spec.queries[verb].items()}
+
 def question(episode: Episode, verb: str | None, entity: str, other: tuple = ()) -> Move | None:
     "The query as a move; None when there is no such verb or it was asked."
     if verb is None: return None
-    rest = iter(other)
-    args = {a: entity if d == "entity" else next(rest) for a, d in episode.spec.queries[verb].items()}
+    args = query_args(episode.spec, verb, entity, other)
     return None if call_key(verb, args) in episode.asked else Move(verb, args)
 
 def walk(know: Experience, episode: Episode) -> tuple[str, Move | None]:
@@ -120,7 +124,7 @@ def walk(know: Experience, episode: Episode) -> tuple[str, Move | None]:
         callees = [d for d in episode.depends_on.get(suspect, []) if d not in been]
         if know.pointer:
             if move := question(episode, verb, suspect): return suspect, move
-            onward = [n for i in episode.asked[call_key(verb, question_args(episode, verb, suspect))] for n in mentioned(episode.seen[i][3], callees)]
+            onward = [n for i in episode.asked[call_key(verb, query_args(know.spec, verb, suspect))] for n in mentioned(episode.seen[i][3], callees)]
         else:
             onward = [d for d in callees if deviates(episode, d)]
             if not onward:
@@ -128,8 +132,6 @@ def walk(know: Experience, episode: Episode) -> tuple[str, Move | None]:
                     if deviates(episode, d) is None and (move := question(episode, verb, d)): return suspect, move
         suspect = onward[0] if onward else suspect
     return suspect, None
-
-def question_args(episode: Episode, verb: str, entity: str) -> dict: return {next(iter(episode.spec.queries[verb])): entity}
 
 def settle(know: Experience, episode: Episode, suspect: str) -> Move | None:
     "What to ask the suspect next: its log, then the checks that settled the likeliest causes before, until one is all but certain."
@@ -154,10 +156,10 @@ def investigator(know: Experience):
     "The policy that follows the evidence once through; from ECI 4 on it asks first whether its remedy would be refused."
     def policy(episode, rng):
         suspect, move = walk(know, episode)
-        move, final = move or settle(know, episode, suspect), conclude(know, episode, suspect)
-        spare = episode.budget - episode.steps > 1
-        remedy = final.params[know.spec.fields[2]]
+        move, spare = move or settle(know, episode, suspect), episode.budget - episode.steps > 1
         if move and spare: return move
+        final = conclude(know, episode, suspect)
+        remedy = final.params[know.spec.fields[2]]
         if episode.eci >= 4 and spare and remedy not in episode.dry_runs: return Move("dry_run", {know.spec.fields[2]: remedy})
         return final
     return policy

@@ -327,6 +327,10 @@ class View:
         "The smallest margin when any one call is lost."
         lead = self.lead()
         return int((lead.sum(0) - lead).min())
+    def provable(self) -> bool:
+        "Whether the truth has a proof and fits best, also when any one call is lost."
+        lead = self.lead(); margins = lead.sum(0)
+        return bool(margins.min() >= 1 and (margins - lead).min() >= 1 and self.proofs().any())
     def genuine(self) -> np.ndarray:
         "(readings,) shown as the truth shows them, and different from healthy."
         w = self.world

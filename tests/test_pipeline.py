@@ -1,16 +1,20 @@
 "A whole run in small: killed at any moment it goes on, and the same parameters give the same table."
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from openadapt.core import read_jsonl
 from openadapt.eci import Pool
+from openadapt.grpo import STATE
+from openadapt.pipeline import train_stage
 from openadapt.world import LocalMechanism, Relay
 
 ROOT = Path(__file__).parents[1]
@@ -51,11 +55,23 @@ def settings(policy): return [x for k, v in (SMALL | {"policy": str(policy)}).it
 def only_run(runs: Path) -> Path: return next(p.parent for p in runs.glob("*/params.yaml"))
 
 
+def half_saved(run: Path) -> bool:
+    "Whether a checkpoint is being written at this moment."
+    return any(not (p / STATE).exists() for p in (run / "checkpoints").glob("checkpoint-*"))
+
+
+def kill_all(process):
+    "kill -9 to the command and to the kernel that it started."
+    family = psutil.Process(process.pid)
+    for p in [*family.children(recursive=True), family]: p.kill()
+    process.wait()
+
+
 def wait_for(condition, seconds, process):
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and process.poll() is None:
         if condition(): return
-        time.sleep(.1)
+        time.sleep(.01)
     assert condition(), (process.poll(), process.stderr.read() if process.poll() is not None else "")
 
 
@@ -67,10 +83,10 @@ def test_kill_and_resume(policy, begin, tmp_path):
     wait_for(lambda: list((tmp_path / "b").glob("*/design.json")), 120, broken)
     run = only_run(tmp_path / "b")
     os.kill(broken.pid, signal.SIGKILL); broken.wait()
-    for sign in (lambda: len(read_jsonl(run / "metrics.jsonl")) >= 3, lambda: (run / "evaluation_cells.jsonl").exists()):
+    for sign in (lambda: len(read_jsonl(run / "metrics.jsonl")) >= 3, lambda: half_saved(run), lambda: (run / "evaluation_cells.jsonl").exists()):
         broken = begin("run", "--resume", str(run))
         wait_for(sign, 240, broken)
-        os.kill(broken.pid, signal.SIGKILL); broken.wait()
+        kill_all(broken)
     out, err = (broken := begin("run", "--resume", str(run))).communicate(timeout=300)
     assert broken.returncode == 0, err
     assert "report.html" in out and (run / "manifest.json").exists() and (run / "report.html").exists()
@@ -80,6 +96,10 @@ def test_kill_and_resume(policy, begin, tmp_path):
     for name in ("reward", "loss", "tokens"):
         assert [r[name] for r in read_jsonl(run / "metrics.jsonl")] == [r[name] for r in read_jsonl(other / "metrics.jsonl")], name
     assert json.loads((run / "evaluation.json").read_text()) == json.loads((other / "evaluation.json").read_text())
+    weights = (run / "trained" / "model.safetensors").read_bytes()
+    shutil.rmtree(run / "trained"); (run / "training.json").unlink()        # as if killed between the last step and the end of the stage
+    train_stage(run)
+    assert (run / "trained" / "model.safetensors").read_bytes() == weights
     again = subprocess.run(command("run", "--resume", str(run)), cwd=ROOT, capture_output=True, text=True)
     assert again.returncode == 0 and "finished" in again.stdout
 

@@ -14,10 +14,12 @@ from pathlib import Path
 class OpenAdaptError(Exception):
     "A fault that the user can mend; its text says what was wrong, where, and what to do."
 
-# %% ../nbs/00_core.ipynb #3900a6e5
+# %% ../nbs/00_core.ipynb #8f2951f4
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)     # made once: dumps would make one a call
+
 def canonical(obj) -> str:
     "`obj` as JSON with sorted keys and no blanks: equal data, equal text."
-    return json.dumps(obj, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _canonical.encode(obj)
 
 def keyed_hash(*parts) -> int:
     "A 64-bit number that depends on `parts` (JSON data) alone."

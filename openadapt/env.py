@@ -163,7 +163,7 @@ class Episode:
         "End from outside, without an answer: too_long, malformed, error."
         if not self.done: self._end(reason, self.parts | {"penalty": penalty(self._charges)}, False)
 
-# %% ../nbs/13_env.ipynb #c6b9e02f
+# %% ../nbs/13_env.ipynb #a352d884
 @patch
 def _charge(self: Episode, name: str) -> None:
     self._charges[name] = self._charges.get(name, 0) + 1
@@ -193,7 +193,7 @@ def _act(self: Episode, move: Move) -> Step:
     if wrong: self._charge("invalid"); return self._spend(wrong)
     key = call_key(move.action_type, move.params)
     if key in self.asked: self._charge("repeat")
-    signals = self._world.replies[key]
+    signals = self._world.reply(key)
     self.asked[key] = [s[0] for s in signals]; self.seen |= {s[0]: tuple(s[1:]) for s in signals}
     return self._spend("\n".join(map(signal_line, signals)) or "nothing found", signals, "")
 

@@ -7,11 +7,12 @@ __all__ = ['STATIC', 'KINDS', 'MAX_CALLS', 'MAX_SIGNALS', 'MIN_CAUSES', 'MIN_REM
            'ContractError', 'Spec', 'read_spec', 'all_calls', 'count_calls', 'call_key', 'LocalMechanism', 'Relay',
            'z_class', 'is_metric', 'code', 'check_template', 'check_signal', 'render', 'World', 'draw_truth',
            'check_scene', 'build_world', 'check_brief', 'signal_form', 'tabulate', 'View', 'oracle_calls',
-           'Investigation', 'ceiling_player', 'PreparedWorld', 'freeze']
+           'Investigation', 'ceiling_player', 'row', 'PreparedWorld', 'freeze']
 
-# %% ../nbs/10_world.ipynb #3a808ba2
-import inspect, itertools, json, math, random, string
-from dataclasses import dataclass, field
+# %% ../nbs/10_world.ipynb #bc4335dd
+import inspect, itertools, json, math, random, re, string
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 import numpy as np
 from .core import OpenAdaptError, canonical, keyed_hash, keyed_rng
 
@@ -37,12 +38,12 @@ class Spec:
     queries: dict                         # verb -> {argument: "entity" or the allowed strings}
     prior: dict = field(default_factory=dict) # cause -> weight; empty means uniform
 
-# %% ../nbs/10_world.ipynb #11be8603
+# %% ../nbs/10_world.ipynb #3be9ead1
 def _require(ok, check, message, **trace):
     if not ok: raise ContractError(check, message, **trace)
 
 def _name(s) -> bool:
-    return isinstance(s, str) and 0 < len(s) <= 64 and s[0].isalpha() and all(c.isascii() and (c.isalnum() or c in "_-.") for c in s)
+    return isinstance(s, str) and re.fullmatch("[A-Za-z][A-Za-z0-9_.-]{0,63}", s) is not None
 
 def read_spec(raw: dict) -> Spec:
     "Check the static attributes of a mechanism, as plain data, and freeze them."
@@ -67,7 +68,7 @@ def read_spec(raw: dict) -> Spec:
                  "static.prior", f"prior of {c!r} is not a positive weight of a known cause")
     return spec
 
-# %% ../nbs/10_world.ipynb #8d676b01
+# %% ../nbs/10_world.ipynb #da3e4a84
 def all_calls(queries: dict, entities: list) -> list[tuple[str, dict]]:
     "Every call that an agent can make in a scene, in a fixed order."
     return [(verb, dict(zip(args, values))) for verb, args in queries.items()
@@ -77,9 +78,11 @@ def count_calls(queries: dict, entities: int) -> int:
     "How many calls there are, without listing them."
     return sum(math.prod(entities if d == "entity" else len(d) for d in args.values()) for args in queries.values())
 
+_dumps = json.JSONEncoder(sort_keys=True).encode
+
 def call_key(verb: str, args: dict) -> str:
     "One call as a string: the key of tables."
-    return f"{verb}|{json.dumps(args, sort_keys=True)}"
+    return f"{verb}|{_dumps(args)}"
 
 class LocalMechanism:
     "A trusted mechanism, played in this process."
@@ -198,7 +201,7 @@ def render(signal: dict) -> str:
     reading = lambda v: f"{_short(v[0])}/{_short(v[1])} {_word[z_class(v)]}" if is_metric(v) else str(v)
     return signal["text"].format_map({k: reading(v) for k, v in signal["values"].items()})
 
-# %% ../nbs/10_world.ipynb #a2edc617
+# %% ../nbs/10_world.ipynb #6255333c
 @dataclass
 class World:
     "One scene with one fault, tabulated."
@@ -218,6 +221,29 @@ class World:
     def truth(self): return self.faults[0]
     @property
     def entities(self): return list(self.scene["entities"])
+    @cached_property
+    def keys(self) -> list: return [call_key(*c) for c in self.calls]
+    @cached_property
+    def incidence(self) -> np.ndarray:
+        "(calls, readings) float32: 1 where a reading belongs to a call."
+        return (np.arange(len(self.calls))[:, None] == [c for c, _ in self.readings]).astype(np.float32)
+    @cached_property
+    def alone(self) -> np.ndarray:
+        "(readings,) bool: the truth shows what no rival shows."
+        return (self.codes[1:] != self.codes[0]).all(0)
+    @cached_property
+    def outcomes(self) -> np.ndarray:
+        "(calls, faults) whole numbers: the same for two faults that give the same reply to a call, of its own for each call."
+        salt = np.random.default_rng(0).integers(1, 2**62, len(self.readings))
+        said = (np.where(self.evidence, self.codes + 2, 0) * salt).T
+        reply = np.arange(len(self.calls))[:, None] * 0x9E3779B97F4A7C1 + np.zeros(len(self.faults), np.int64)
+        for r, (c, _) in enumerate(self.readings): reply[c] += said[r]
+        return np.unique(reply, return_inverse=True)[1].reshape(reply.shape)
+    @cached_property
+    def order(self) -> list:
+        "[(id, reading number, call key), ...]: ids are a keyed permutation, and so is the order of signals in a reply."
+        keyed = lambda r: keyed_hash("id", self.seed, self.keys[self.readings[r][0]], self.readings[r][1])
+        return [(f"s{n:03d}", r, self.keys[self.readings[r][0]]) for n, r in enumerate(sorted(range(len(self.readings)), key=keyed))]
 
 def draw_truth(spec: Spec, faults: list, rng: random.Random) -> tuple:
     "Cause by prior, then entity; so that a cause that can sit in many places is not favoured."
@@ -240,7 +266,7 @@ def check_scene(spec: Spec, scene, faults) -> None:
     _require(len(set(faults)) == len(faults), "semantic.faults_form", "a fault is listed twice")
     _require(count_calls(spec.queries, len(entities)) <= MAX_CALLS, "static.queries", f"more than {MAX_CALLS} calls")
 
-# %% ../nbs/10_world.ipynb #8286d6b7
+# %% ../nbs/10_world.ipynb #7b78f7ec
 def build_world(mechanism, seed: int, truth=None) -> World:
     "Sample a scene, draw its truth (or take `truth`) and tabulate it against every rival."
     spec, scene = mechanism.spec, mechanism.scene(keyed_hash("scene", seed))
@@ -274,54 +300,65 @@ def signal_form(s) -> tuple | None:
 
 def tabulate(mechanism, seed, scene, faults, brief) -> World:
     "Encode every call under every fault, and under none, as integers."
-    calls = all_calls(mechanism.spec.queries, scene["entities"])
-    book, index, tables, rows, seen = {}, {}, [], [], set()
-    for fault, replies in zip([*faults, None], mechanism.table(scene, [*faults, None])):
-        table, row = {}, {}
-        for c, signals in enumerate(replies):
-            if len(signals) > MAX_SIGNALS:
-                raise ContractError("semantic.signal_count", f"{call_key(*calls[c])} gave {len(signals)} signals, at most {MAX_SIGNALS}")
-            for s in signals:
-                form = signal_form(s)
-                if form is None or form not in seen:
-                    check_signal(s, call_key(*calls[c])); seen.add(form)
-                r = index.setdefault((c, s["slot"]), len(index))
-                if r in table: raise ContractError("semantic.slots", f"{call_key(*calls[c])} under {fault} gave slot {s['slot']!r} twice")
-                table[r], row[r] = s, book.setdefault(code(s), len(book))
-        tables.append(table); rows.append(row)
-    codes = np.full((len(rows), len(index)), -1, np.int32)
-    for f, row in enumerate(rows): codes[f, list(row)] = list(row.values())
-    kinds = {}
-    for table in tables:
-        for r, s in table.items(): kinds.setdefault(r, s["kind"])
-    evidence = np.array([kinds[r] not in ("runbook", "topology") for r in range(len(index))], bool)
-    return World(seed, mechanism.spec, scene, brief, list(faults), calls, list(index), codes[:-1], codes[-1], tables, evidence, book)
+    calls, told = all_calls(mechanism.spec.queries, scene["entities"]), mechanism.table(scene, [*faults, None])
+    book, index, evidence, forms = {}, {}, [], set()
+    def read(c, signals, fault) -> dict:
+        "{reading number: (signal, code number)} of one reply, checked."
+        found, where = {}, call_key(*calls[c])
+        _require(len(signals) <= MAX_SIGNALS, "semantic.signal_count", f"{where} gave {len(signals)} signals, at most {MAX_SIGNALS}")
+        for s in signals:
+            form = signal_form(s)
+            if form is None or form not in forms: check_signal(s, where); forms.add(form)
+            r = index.setdefault((c, s["slot"]), len(index))
+            if r in found: raise ContractError("semantic.slots", f"{where} under {fault} gave slot {s['slot']!r} twice")
+            if r == len(evidence): evidence.append(s["kind"] not in ("runbook", "topology"))
+            found[r] = s, book.setdefault(code(s), len(book))
+        return found
+    usual, unusual = {}, []         # most replies are those of the healthy world: they are read once
+    for fault, replies in zip([*faults, None], told):
+        unusual.append({})
+        for c, (signals, calm) in enumerate(zip(replies, told[-1])):
+            if signals != calm: unusual[-1][c] = read(c, signals, fault)
+            elif c not in usual: usual[c] = read(c, calm, fault)
+    calm = {r: s for found in usual.values() for r, (s, _) in found.items()}
+    codes, tables = np.full((len(told), len(index)), -1, np.int32), []
+    for found in usual.values():
+        for r, (_, n) in found.items(): codes[:, r] = n
+    for row, odd in zip(codes, unusual):
+        tables.append(dict(calm))
+        for c, found in odd.items():
+            for r in usual[c].keys() - found.keys(): del tables[-1][r]; row[r] = -1
+            for r, (s, n) in found.items(): tables[-1][r], row[r] = s, n
+    return World(seed, mechanism.spec, scene, brief, list(faults), calls, list(index), codes[:-1], codes[-1], tables, np.array(evidence, bool), book)
 
-# %% ../nbs/10_world.ipynb #adf5e9de
+# %% ../nbs/10_world.ipynb #4a7abfac
 class View:
     "What an agent could see: the true table, as wrapped by a tier."
     def __init__(self, world: World):
-        self.world, self.shown = world, dict(world.tables[0])          # reading number -> signal
-        self.codes = world.codes[0].copy()                             # (readings,) -1 is hidden
-        self.incidence = np.zeros((len(world.calls), len(world.readings)), np.float32)
-        self.incidence[[c for c, _ in world.readings], np.arange(len(world.readings))] = 1
+        self.world, self.shown, self.codes = world, dict(world.tables[0]), world.codes[0].copy()   # reading number -> signal; -1 is hidden
+        use = world.evidence & (self.codes >= 0)
+        self.wrong = world.incidence @ ((world.codes != self.codes) & use).T.astype(np.float32)    # (calls, faults) readings that contradict a fault
+        self.count = world.incidence @ use.astype(np.float32)                                      # (calls,) readings shown
     def copy(self):
-        v = object.__new__(View); v.world, v.shown, v.codes, v.incidence = self.world, dict(self.shown), self.codes.copy(), self.incidence
+        v = object.__new__(View); v.world, v.shown, v.codes = self.world, dict(self.shown), self.codes.copy()
+        v.wrong, v.count = self.wrong.copy(), self.count.copy()
         return v
     def edit(self, changes: dict) -> None:
         "Replace readings: {reading number: signal, or None to hide it}."
+        w = self.world
         for r, s in changes.items():
-            if s is None: self.shown.pop(r, None); self.codes[r] = -1
-            else: self.shown[r] = s; self.codes[r] = self.world.codebook.setdefault(code(s), len(self.world.codebook))
-    def counts(self) -> tuple[np.ndarray, np.ndarray]:
-        "(calls, faults) readings that contradict each fault, and (calls,) readings shown."
-        use = self.world.evidence & (self.codes >= 0)
-        wrong = ((self.world.codes != self.codes) & use).astype(np.float32)
-        return self.incidence @ wrong.T, self.incidence @ use.astype(np.float32)
+            if s is None: self.shown.pop(r, None)
+            else: self.shown[r] = s
+            old, new = self.codes[r], -1 if s is None else w.codebook.setdefault(code(s), len(w.codebook))
+            if old == new: continue
+            self.codes[r], c = new, w.readings[r][0]
+            for sign, n in ((-1, old), (1, new)) if w.evidence[r] else ():
+                if n >= 0: self.wrong[c] += sign * (w.codes[:, r] != n); self.count[c] += sign
+    @property
+    def incidence(self): return self.world.incidence
     def lead(self) -> np.ndarray:
         "(calls, rivals) contradictions of each rival beyond those of the truth."
-        wrong = self.counts()[0]
-        return wrong[:, 1:] - wrong[:, :1]
+        return self.wrong[:, 1:] - self.wrong[:, :1]
     def margin(self) -> int: return int(self.lead().sum(0).min())
     def route(self) -> int:
         "The smallest margin when any one call is lost."
@@ -337,24 +374,27 @@ class View:
         return w.evidence & (self.codes >= 0) & (self.codes == w.codes[0]) & (w.codes[0] != w.healthy)
     def proofs(self) -> np.ndarray:
         "(readings,) genuine symptoms that no rival shows."
-        return self.genuine() & (self.world.codes[1:] != self.world.codes[0]).all(0)
+        return self.genuine() & self.world.alone
 
-# %% ../nbs/10_world.ipynb #2d3c7733
+# %% ../nbs/10_world.ipynb #ff4a2021
 def oracle_calls(view: View) -> list[int] | None:
     "Numbers of the calls of a short proof, mostly the shortest; None when the view does not prove the truth."
     lead = view.lead()
-    has_proof = view.incidence @ view.proofs().astype(np.float32) > 0
+    has_proof = view.world.incidence @ view.proofs().astype(np.float32) > 0
     useful = np.flatnonzero((lead != 0).any(1))
     proving = [c for c in useful if has_proof[c]]
     if not proving or lead.sum(0).min() < 1: return None
     for c in proving:
         if lead[c].min() >= 1: return [int(c)]
-    for size in (1, 2):
-        best = None
-        for c in proving:
-            for others in itertools.combinations([u for u in useful if u != c][:60], size):
-                if (lead[c] + lead[list(others)].sum(0)).min() >= 1: best = [int(c), *map(int, others)]; break
-            if best: return best
+    near = {c: useful[useful != c][:60] for c in proving}
+    for c in proving:
+        enough = (lead[c] + lead[near[c]]).min(1) >= 1
+        if enough.any(): return [int(c), int(near[c][enough.argmax()])]
+    for c in proving:
+        more = lead[near[c]]
+        if len(more) < 2 or (lead[c] + np.sort(more, 0)[-2:].sum(0)).min() < 1: continue        # the two best for each rival are too little
+        enough = np.triu((lead[c] + more[:, None] + more).min(2) >= 1, 1)
+        if enough.any(): return [int(c), *map(int, near[c][list(divmod(int(enough.argmax()), len(more)))])]
     chosen = [max(proving, key=lambda c: (np.minimum(lead[c], 1).sum(), -c))]
     while lead[chosen].sum(0).min() < 1:
         rest = [c for c in useful if c not in chosen]
@@ -362,7 +402,7 @@ def oracle_calls(view: View) -> list[int] | None:
         chosen.append(max(rest, key=lambda c: (np.minimum(have + lead[c], 1).sum(), -c)))
     return [int(c) for c in chosen]
 
-# %% ../nbs/10_world.ipynb #ed39b564
+# %% ../nbs/10_world.ipynb #86c6cf76
 @dataclass
 class Investigation:
     "What the ceiling player did."
@@ -375,25 +415,27 @@ def ceiling_player(view: View, noise: float, most: int = 20, sure: float = .97) 
     w = view.world
     causes = [f[1] for f in w.faults]
     prior = np.array([w.spec.prior.get(c, 1.0) / causes.count(c) for c in causes])
-    wrong, shown = view.counts()
+    wrong, shown = view.wrong, view.count
     fit = (shown[:, None] - wrong) * math.log(1 - noise) + wrong * math.log(noise)       # (calls, faults) log-likelihood of a reply
-    salt = np.random.default_rng(0).integers(1, 2**62, len(w.readings))
-    known = np.where(w.evidence, w.codes.astype(np.int64) + 2, 0)
-    outcome = (known * salt) @ view.incidence.T.astype(np.int64)                         # (faults, calls) hash of the reply to expect
-    outcome = outcome.T ^ np.arange(len(w.calls))[:, None].astype(np.int64) * 0x9E3779B97F4A7C1   # told apart by call
-    ids = np.unique(outcome, return_inverse=True)[1].reshape(len(w.calls), -1)
-    logw, asked, live = np.log(prior), [], np.ones(len(w.calls), bool)
-    while True:
+    telling = np.flatnonzero((w.outcomes != w.outcomes[:, :1]).any(1))
+    ids = np.unique(w.outcomes[telling], return_inverse=True)[1].reshape(len(telling), -1)
+    logw, asked, live = np.log(prior), [], np.ones(len(telling), bool)
+    while live.any():
         p = np.exp(logw - logw.max()); p /= p.sum()
         if p.max() >= sure or len(asked) >= most: break
-        mass = np.bincount(ids.ravel(), np.tile(p, len(w.calls)))
-        gain = np.where(live, -(p * np.log(mass[ids] + 1e-300)).sum(1), -1)
+        mass = np.bincount(ids.ravel(), np.tile(p, len(telling)))
+        gain = np.where(live, -(p * np.log(mass + 1e-300)[ids]).sum(1), -1)
         best = int(gain.argmax())
         if gain[best] < 1e-6: break
-        asked.append(best); live[best] = False; logw = logw + fit[best]
+        asked.append(int(telling[best])); live[best] = False; logw = logw + fit[telling[best]]
     return Investigation(asked, w.faults[int(p.argmax())], float(p.max()))
 
-# %% ../nbs/10_world.ipynb #324b8d2a
+# %% ../nbs/10_world.ipynb #b20f50b8
+def row(id: str, signal: dict) -> list:
+    "A signal as an agent gets it: [id, kind, source, at, text, {metric: z class}]."
+    classes = {k: z_class(v) for k, v in sorted(signal["values"].items()) if is_metric(v)}
+    return [id, signal["kind"], signal["source"], signal["at"], render(signal), classes]
+
 @dataclass(frozen=True)
 class PreparedWorld:
     "All that one episode needs; nothing in it changes."
@@ -405,7 +447,7 @@ class PreparedWorld:
     alert: list            # [source, text]
     context: dict
     truth: tuple           # (entity, cause)
-    replies: dict          # call key -> [[id, kind, source, at, text, {metric: z class}], ...]
+    signals: dict          # call key -> [(id, signal), ...]: rendered when asked for
     proof_ids: frozenset
     symptom_ids: frozenset # genuine symptoms: proofs and what points to them
     refused: frozenset     # remedies that the platform refuses
@@ -413,28 +455,32 @@ class PreparedWorld:
     oracle: list           # [[verb, args], ...] a shortest proof
     ceiling_steps: int     # steps of the ceiling player, the answer included
     budget: int            # steps that the agent may take
+    _rendered: dict = field(default_factory=dict, init=False, repr=False, compare=False)
+    def reply(self, key: str) -> list:
+        "[[id, kind, source, at, text, {metric: z class}], ...] for a call key."
+        if key not in self._rendered: self._rendered[key] = [row(i, s) for i, s in self.signals[key]]
+        return self._rendered[key]
+    @property
+    def replies(self) -> dict: return {key: self.reply(key) for key in self.signals}
     @property
     def allowed_remedies(self) -> list: return [r for r in self.spec.remedies[self.truth[1]] if r not in self.refused]
     @property
     def oracle_steps(self) -> int: return len(self.oracle) + 1 + bool(self.refused)
     def to_json(self) -> dict:
         "Plain data, without the spec; equal worlds give equal data."
-        return {k: sorted(v) if isinstance(v, frozenset) else list(v) if isinstance(v, tuple) else v for k, v in vars(self).items() if k != "spec"}
+        names = ["replies" if f.name == "signals" else f.name for f in fields(self) if f.init and f.name != "spec"]
+        plain = lambda v: sorted(v) if isinstance(v, frozenset) else list(v) if isinstance(v, tuple) else v
+        return {n: plain(getattr(self, n)) for n in names}
 
-# %% ../nbs/10_world.ipynb #8b892a5b
+# %% ../nbs/10_world.ipynb #4cea3ea8
 def freeze(view: View, eci: int, budget: int, ceiling_steps: int, oracle: list, refused=(), decoys=()) -> PreparedWorld:
-    "Number, shuffle and render what a view shows."
-    w = view.world
-    order = sorted(range(len(w.readings)), key=lambda r: keyed_hash("id", w.seed, call_key(*w.calls[w.readings[r][0]]), w.readings[r][1]))
-    ids = {r: f"s{n:03d}" for n, r in enumerate(order)}
-    replies = {call_key(*c): [] for c in w.calls}
-    for r in order:
-        if r in view.shown:
-            s = view.shown[r]
-            metrics = {k: z_class(v) for k, v in sorted(s["values"].items()) if is_metric(v)}
-            replies[call_key(*w.calls[w.readings[r][0]])].append([ids[r], s["kind"], s["source"], s["at"], render(s), metrics])
-    pick = lambda mask: frozenset(ids[r] for r in np.flatnonzero(mask))
+    "Number and shuffle what a view shows."
+    w, signals = view.world, {key: [] for key in view.world.keys}
+    for i, r, key in w.order:
+        if r in view.shown: signals[key].append((i, view.shown[r]))
+    proofs, genuine = view.proofs(), view.genuine()
+    pick = lambda mask: frozenset(i for i, r, _ in w.order if mask[r])
     alert = w.brief["alert"]
     return PreparedWorld(w.spec, w.seed, eci, w.entities, w.scene["depends_on"], [alert["source"], render(alert)],
-        w.brief["context"], w.truth, replies, pick(view.proofs()), pick(view.genuine()),
+        w.brief["context"], w.truth, signals, pick(proofs), pick(genuine),
         frozenset(refused), frozenset(decoys), [[*w.calls[c]] for c in oracle], ceiling_steps, budget)

@@ -16,14 +16,15 @@ __all__ = ['APP', 'STORES', 'INNER', 'BUSY', 'HEAP', 'TAKEN', 'MISSING', 'TRACE'
 # %% ../nbs/20_incident.ipynb #f841a768
 import math
 
-# %% ../nbs/20_incident.ipynb #835f73c2
+# %% ../nbs/20_incident.ipynb #4ac547a3
 APP, STORES, INNER = ("app", "worker"), ("database", "queue"), ("app", "database", "cache", "queue")
 BUSY, HEAP, TAKEN, MISSING = "workers busy, run queue long", "heap near its limit", "handles for {to} all taken", "instances missing from rotation"
 TRACE, STARTS, WRITES, SESSIONS = "new exception template", "exits within seconds of start", "writes fail, reads work", "sessions near their maximum"
 
 def row(id, kinds, change, weight, remedies, findings, log="", gauges=None) -> dict:
     "One class: its number in the taxonomy, where it sits, what brings it, its weight, what mends it and what it shows by itself."
-    return {"id": id, "kinds": kinds, "change": change, "weight": weight, "remedies": remedies, "findings": findings, "log": log, "gauges": gauges or {}}
+    return {"id": id, "kinds": kinds, "change": change, "weight": weight, "remedies": remedies,
+            "findings": findings, "log": log, "gauges": gauges or {}}
 
 CAUSES = {
     # code
@@ -316,14 +317,15 @@ def strike(g: dict, day: dict, i: int, cause: str, strength: float) -> dict | No
     if cause == "noisy_neighbour": return {"slow": {j: 1 + 3 * s for j in home}}
     if cause == "node_down": return None if 0 in home else cuts(into, min(1., .7 * s), "silent") | {"dark": home}
 
-# %% ../nbs/20_incident.ipynb #af1d59e6
-ALERTS = {"slow": "error budget burns slowly", "fast": "error budget burns fast", "p99": "p99 above objective", "both": "errors and p99 above objective"}
+# %% ../nbs/20_incident.ipynb #db71e9a2
+ALERTS = {"slow": "error budget burns slowly", "fast": "error budget burns fast", "spent": "error budget all but spent",
+          "p99": "p99 above objective", "both": "errors and p99 above objective"}
 
 def page(points: float, ratio: float) -> str:
     "The alert class of a state: by errors gained and the ratio of p99s; '' outside the band."
     if points > .39 or ratio > 5: return ""
     if ratio >= 1.5: return "both" if points >= .03 else "p99"
-    return "fast" if points >= .1 else "slow" if points >= .03 else ""
+    return "spent" if points >= .18 else "fast" if points >= .09 else "slow" if points >= .03 else ""
 
 def settle(g: dict, day: dict, i: int, cause: str) -> list | None:
     "[alert class, strength] of the incident that `cause` at `i` makes; None when no strength pages."
@@ -339,7 +341,7 @@ def settle(g: dict, day: dict, i: int, cause: str) -> list | None:
         strength, tried = round(strength * change, 3), fault
     return None
 
-# %% ../nbs/20_incident.ipynb #1fdc5d46
+# %% ../nbs/20_incident.ipynb #cf6a4328
 CALLERS = ("front", *APP)
 METRICS = {**dict.fromkeys(CALLERS, ("errors", "p99", "p50", "requests", "cpu", "memory", "pool", "restarts")),
            "database": ("errors", "p99", "requests", "sessions", "cpu", "disk"),
@@ -347,7 +349,8 @@ METRICS = {**dict.fromkeys(CALLERS, ("errors", "p99", "p50", "requests", "cpu", 
            "provider": (), "node": ("cpu", "drops", "sockets"), "monitor": ("age",)}
 SPANS = ("self", "spans", "gap")                                        # what traces measure
 CHANGES = {"build": "new build rolled out", "setting": "setting edited", "flag": "flag switched",
-           "scale": "instance count changed", "rule": "rule edited", "secret": "secret replaced", "schema": "schema migrated", "kernel": "kernel patched", "cert": "certificate renewed"}
+           "scale": "instance count changed", "rule": "rule edited", "secret": "secret replaced",
+           "schema": "schema migrated", "kernel": "kernel patched", "cert": "certificate renewed"}
 OFTEN = {**dict.fromkeys(CALLERS, ("build", "setting", "flag", "scale", "secret", "rule")),
          "database": ("setting", "schema", "scale", "cert", "rule"), "cache": ("setting", "scale", "rule"), "queue": ("setting", "scale", "cert"),
          "provider": ("cert", "scale"), "node": ("kernel", "setting", "scale"), "monitor": ("build", "rule", "setting")}
@@ -386,7 +389,7 @@ def draw_scene(rng) -> dict:
                     "depends_on": {a: [names[j] for i, j in g["links"] if names[i] == a] for a in order},
                     "incidents": {f: hit for f, hit in found.items() if hit[0] in good}}
 
-# %% ../nbs/20_incident.ipynb #b16267d6
+# %% ../nbs/20_incident.ipynb #5b54fbd2
 TAIL = ("gc_pressure", "memory_leak", "packet_loss", "conntrack_full")        # only the slowest requests suffer
 SPREAD = {"p99": .06, "p50": .06, "requests": .07, "self": .08, "spans": .1, "gap": .3,
           "backlog": .15, "pool": .3, "sessions": .3, "sockets": .12}                         # shares of the usual value
@@ -419,7 +422,8 @@ def usual_values(g: dict, day: dict) -> dict:
         if m == "errors": return max(.01, .35 * v * math.sqrt(200 * g["routes"][k] / day["rate"][k]))
         return SPREAD[m] * v if m in SPREAD else FIXED.get(m, .03)
     shown = [(*METRICS[kind], *SPANS * (kind in CALLERS)) for kind in g["kinds"]]
-    return {n: {m: (round(row[m], 3), max(.001, round(width(k, m, row[m]), 4))) for m in shown[k]} for k, (n, row) in enumerate(zip(g["names"], rows))}
+    return {n: {m: (round(row[m], 3), max(.001, round(width(k, m, row[m]), 4))) for m in shown[k]}
+            for k, (n, row) in enumerate(zip(g["names"], rows))}
 
 def crowd(g: dict, now: dict, node: int) -> float:
     "Requests in flight on a node."
@@ -613,7 +617,7 @@ def dependencies(t, s) -> list:
 
 def finding(s, check, text) -> list: return [signal(check, "trace" if check in ("code", "data") else "event", s, 0, text)]
 
-# %% ../nbs/20_incident.ipynb #f0aefede
+# %% ../nbs/20_incident.ipynb #221b5fe8
 HEALTHY = {"z": {}, "calls": {}, "told": {}, "own": {}, "exit": "", "dark": (), "silent": (), "mute": (), "site": "", "change": "", "earlier": 0}
 
 def alarm_only(t, site: str, cause: str, alert: str) -> dict:
@@ -624,7 +628,7 @@ def alarm_only(t, site: str, cause: str, alert: str) -> dict:
         k = g["names"].index(site); homes = [i for i, kind in enumerate(g["kinds"]) if kind == "node"]
         lost = homes[int(g["luck"][0] * len(homes))]
         return {"dark": [g["names"][lost], *t.on[g["names"][lost]]], "told": told, "z": deviations(g, now, now, {}, t.usual, k, cause, [lost])}
-    errors, p99 = {"slow": (5., 1.), "fast": (20., 1.), "p99": (0., 2.2), "both": (8., 2.)}[alert]
+    errors, p99 = {"slow": (5., 1.), "fast": (12., 1.), "spent": (25., 1.), "p99": (0., 2.2), "both": (8., 2.)}[alert]
     up = {m: round(gain / t.usual[front][m][1], 2) for m, gain in (("errors", errors), ("p99", (p99 - 1) * t.usual[front]["p99"][0])) if gain}
     return {"told": told, "z": {front: up, site: {"age": 1200.}}}
 

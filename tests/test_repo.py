@@ -107,6 +107,13 @@ def test_one_parameters_cell(path):
     assert len(tags) == 1 and tags[0]["cell_type"] == "code"
 
 
+def test_pipeline_defaults_are_the_package_s():
+    from openadapt.pipeline import PARAMS
+    cell = next(c for c in cells("nbs/pipeline/01_design.ipynb") if "parameters" in c["metadata"].get("tags", []))
+    given = {t.id: ast.literal_eval(a.value) for a in ast.parse("".join(cell["source"])).body for t in a.targets}
+    assert given.pop("run") and given == PARAMS
+
+
 @pytest.mark.parametrize("path", ROOMS)
 def test_imports_lower_numbers_only(path):
     number = {m: int(Path(nb).name[:2]) for nb in ROOMS for m in modules(nb)}

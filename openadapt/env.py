@@ -23,7 +23,7 @@ from .eci import TIERS, Pool
 from .reward import COMPONENTS, RAW_CHARS, fold, grade, penalty, total
 from .world import PreparedWorld, Spec, call_key
 
-# %% ../nbs/13_env.ipynb #18ca6dd4
+# %% ../nbs/13_env.ipynb #aa02a687
 _call = re.compile(r"<tool_call>(.*?)</tool_call>", re.S)
 _action = re.compile(r"<action>(.*?)</action>", re.S)
 _reasoning = re.compile(r"<reasoning>(.*?)</reasoning>", re.S)
@@ -32,11 +32,13 @@ def nesting(x) -> int:
     "How deep lists and objects stand in each other."
     return 1 + max(map(nesting, x.values() if isinstance(x, dict) else x), default=0) if isinstance(x, (dict, list, tuple)) else 0
 
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
 def read_object(text) -> dict | None:
     "A JSON object from text, or as it is; None when it is not one or could not be sent on (half a character, a hundred levels)."
     try:
         found = text if isinstance(text, dict) else json.loads(text)
-        json.dumps(found, ensure_ascii=False).encode()
+        _encode(found).encode()
         return found if isinstance(found, dict) and nesting(found) <= 100 else None
     except (ValueError, TypeError, RecursionError): return None
 

@@ -50,7 +50,7 @@ class Stepper:
     def __init__(self, pool, seeds: list[int], curriculum: Curriculum, group_size: int, seed: int, limits: dict):
         if any(split_of(s) != "train" for s in seeds): raise OpenAdaptError("training takes train seeds only: pass pool.seeds('train', n)")
         self.pool, self.seeds, self.curriculum, self.group_size = pool, seeds, curriculum, group_size
-        self.seed, self.limits, self.rollouts, self.frontier, self.seconds = seed, limits, [], curriculum.frontier, 0.0
+        self.seed, self.limits, self.rollouts, self.frontier, self.seconds, self.world_seconds = seed, limits, [], curriculum.frontier, 0.0, 0.0
     def __call__(self, prompts, trainer) -> dict:
         "What TRL's `rollout_func` returns; the prompts are placeholders."
         step, start, worlds = trainer.state.global_step, time.monotonic(), []
@@ -58,6 +58,7 @@ class Stepper:
             rng = keyed_rng("group", self.seed, step, group)
             eci = self.curriculum.draw(rng)
             worlds += [self.pool.get(rng.choice(self.seeds), eci)] * self.group_size
+        self.world_seconds = time.monotonic() - start
         generator = torch.Generator().manual_seed(keyed_hash("rollout", self.seed, step) % 2**63)
         model = trainer.accelerator.unwrap_model(trainer.model)
         self.frontier = self.curriculum.frontier
@@ -109,7 +110,8 @@ class Recorder(TrainerCallback):
         self.spent, self.steps = self.spent + seconds, self.steps + 1
         kept = ("loss", "grad_norm", "learning_rate", "entropy", "kl", "reward_std", "frac_reward_zero_std")
         row = {"step": state.global_step, **summary(self.stepper.rollouts), "frontier": self.stepper.frontier, "seconds": round(seconds, 3),
-               "rollout_seconds": round(self.stepper.seconds, 3), **{k: float(logs[k]) for k in kept if logs.get(k) is not None}}
+               "rollout_seconds": round(self.stepper.seconds, 3), "world_seconds": round(self.stepper.world_seconds, 6),
+               **{k: float(logs[k]) for k in kept if logs.get(k) is not None}}
         append_jsonl(self.folder / "metrics.jsonl", row)
         rs = self.stepper.rollouts
         for r in rs[::max(1, len(rs) // self.texts)][:self.texts] if self.texts else []:

@@ -7,7 +7,7 @@ __all__ = ['LEVELS', 'MAX_SOURCE', 'MAX_REPLY', 'MAX_TABLE', 'MAX_PARTS', 'MAX_T
            'SandboxError', 'level_of', 'printable', 'read_reply', 'Worker', 'JailedMechanism', 'advice', 'jail_report',
            'jail_level']
 
-# %% ../nbs/30_sandbox.ipynb #f5ec1cc7
+# %% ../nbs/30_sandbox.ipynb #7e0ac49b
 import json, math, os, re, select, shutil, signal, socket, subprocess, sys, sysconfig, tempfile, threading, time, warnings, weakref
 from collections import Counter
 from functools import cache
@@ -31,7 +31,7 @@ def level_of(hello: dict) -> int:
     if hello["host"] == {"host_file": "ENOENT", "host_process": "ESRCH", "host_socket": "ECONNREFUSED"}: return 4
     return 3 if "open" in tried("files_before") and "open" not in tried("files_after") else 2
 
-# %% ../nbs/30_sandbox.ipynb #fe38084d
+# %% ../nbs/30_sandbox.ipynb #b4a0c0ed
 MAX_SOURCE, MAX_REPLY, MAX_TABLE, MAX_PARTS, MAX_TEXT, MAX_DEPTH, MAX_OUTPUT = 256 << 10, 1 << 20, 16 << 20, 1 << 20, 4096, 20, 64 << 10
 
 def printable(text: str, most: int = 8000) -> str:
@@ -50,17 +50,16 @@ def read_reply(raw: bytes):
     def refuse(word): raise ValueError(f"{word} is not a finite number")
     try: value = json.loads(raw.decode("utf-8"), parse_constant=refuse)
     except RecursionError as e: raise OverflowError("nested too deep") from e
-    stack = [(value, 0)]
-    while stack:
-        x, depth = stack.pop()
-        if depth > MAX_DEPTH: raise OverflowError("nested too deep")
-        if type(x) is dict: stack += [(y, depth+1) for kv in x.items() for y in kv]
-        elif type(x) is list: stack += [(y, depth+1) for y in x]
-        elif type(x) is str:
-            if len(x) > MAX_TEXT: raise OverflowError(f"a text of {len(x)} characters, at most {MAX_TEXT}")
-            if not x.isascii(): x.encode("utf-8")                       # half a surrogate pair raises
-        elif type(x) is float and not math.isfinite(x) or type(x) is int and x.bit_length() > 64: raise OverflowError("a number out of range")
-    return value
+    level = [value]
+    for _ in range(MAX_DEPTH + 1):                                      # one level of nesting at a time
+        texts = [x for x in level if type(x) is str]
+        if (longest := max(map(len, texts), default=0)) > MAX_TEXT: raise OverflowError(f"a text of {longest} characters, at most {MAX_TEXT}")
+        "".join(texts).encode("utf-8")                                  # half a surrogate pair raises
+        if not all(math.isfinite(x) for x in level if type(x) is float) or any(x.bit_length() > 64 for x in level if type(x) is int):
+            raise OverflowError("a number out of range")
+        level = [y for x in level if type(x) is list for y in x] + [y for x in level if type(x) is dict for kv in x.items() for y in kv]
+        if not level: return value
+    raise OverflowError("nested too deep")
 
 # %% ../nbs/30_sandbox.ipynb #bcc182fc
 JAIL = files("openadapt")/"jail"
@@ -201,7 +200,7 @@ def ask(self: Worker, call: str, *args, seconds: float = 20., most: int = MAX_RE
     check = {"source": "static.source", "output": "runtime.output"}.get(error.get("kind"), "runtime.exception")
     self.fail(check, f"{call}: {error.get('message')}", str(error.get("traceback")))
 
-# %% ../nbs/30_sandbox.ipynb #05d8a48a
+# %% ../nbs/30_sandbox.ipynb #116723c5
 class JailedMechanism:
     "A mechanism played in the sandbox, with the interface of `LocalMechanism`."
     def __init__(self,
@@ -256,7 +255,7 @@ class JailedMechanism:
                 self.failures[e.check] += 1; self.last = e
                 raise
 
-# %% ../nbs/30_sandbox.ipynb #4aeb7bfc
+# %% ../nbs/30_sandbox.ipynb #dc3427d2
 @patch
 def _pooled(self: JailedMechanism, call: str, form: type, rows: int, width: int, *args) -> list:
     "Rows of values of type `form`, from a pool and an index."

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['STATIC', 'KINDS', 'MAX_CALLS', 'MAX_SIGNALS', 'MIN_CAUSES', 'MIN_REMEDIES', 'MIN_CLASS', 'ABNORMAL_Z', 'USUAL_Z',
-           'ContractError', 'Spec', 'read_spec', 'all_calls', 'count_calls', 'call_key', 'LocalMechanism', 'Relay',
-           'z_class', 'is_metric', 'code', 'check_template', 'check_signal', 'render', 'World', 'draw_truth',
+           'PARTS', 'ContractError', 'Spec', 'read_spec', 'all_calls', 'count_calls', 'call_key', 'LocalMechanism',
+           'Relay', 'z_class', 'is_metric', 'code', 'check_template', 'check_signal', 'render', 'World', 'draw_truth',
            'check_scene', 'build_world', 'check_brief', 'signal_form', 'tabulate', 'View', 'oracle_calls',
            'Investigation', 'ceiling_player', 'row', 'PreparedWorld', 'freeze']
 
@@ -38,12 +38,12 @@ class Spec:
     queries: dict                         # verb -> {argument: "entity" or the allowed strings}
     prior: dict = field(default_factory=dict) # cause -> weight; empty means uniform
 
-# %% ../nbs/10_world.ipynb #3be9ead1
+# %% ../nbs/10_world.ipynb #37d0dbc6
 def _require(ok, check, message, **trace):
     if not ok: raise ContractError(check, message, **trace)
 
-def _name(s) -> bool:
-    return isinstance(s, str) and re.fullmatch("[A-Za-z][A-Za-z0-9_.-]{0,63}", s) is not None
+_word = re.compile("[A-Za-z][A-Za-z0-9_.-]{0,63}").fullmatch
+def _name(s) -> bool: return isinstance(s, str) and _word(s) is not None
 
 def read_spec(raw: dict) -> Spec:
     "Check the static attributes of a mechanism, as plain data, and freeze them."
@@ -137,9 +137,10 @@ class Relay:
         kind, said, calm = ("log", "noted: ", "nothing noted") if verb == "journal" else ("trace", "found: ", f"{part} in order")
         return sig(verb, kind, said + sign[2] if hit and sign[1] == part else calm)
 
-# %% ../nbs/10_world.ipynb #700aec72
+# %% ../nbs/10_world.ipynb #bdd649a0
 ABNORMAL_Z, USUAL_Z = 6.0, 2.0
 _number = (int, float)
+def _finite(x) -> bool: return isinstance(x, _number) and not isinstance(x, bool) and math.isfinite(x)
 
 def z_class(metric: list) -> int:
     "1 high, -1 low, 0 usual; raises `ContractError` when [value, usual, spread] is not clearly one of them."
@@ -150,12 +151,12 @@ def z_class(metric: list) -> int:
     raise ContractError("semantic.metric_band", f"metric {metric} has |z| = {abs(z):.2f}, between {USUAL_Z} and {ABNORMAL_Z}")
 
 def is_metric(v) -> bool:
-    finite = lambda x: isinstance(x, _number) and not isinstance(x, bool) and math.isfinite(x)
-    return isinstance(v, (list, tuple)) and len(v) == 3 and all(map(finite, v)) and v[2] > 0
+    return isinstance(v, (list, tuple)) and len(v) == 3 and all(map(_finite, v)) and v[2] > 0
 
 def code(signal: dict) -> tuple:
     "What a reading says: words, source, classes of metrics, other values as they are."
-    return (signal["text"], signal["source"], tuple((k, z_class(v) if is_metric(v) else v) for k, v in sorted(signal["values"].items())))
+    values = sorted(signal["values"].items()) if signal["values"] else ()
+    return (signal["text"], signal["source"], tuple((k, z_class(v) if is_metric(v) else v) for k, v in values))
 
 # %% ../nbs/10_world.ipynb #c7b4b863
 def _plain(s: str) -> bool: return len(s) <= 64 and s.isprintable()
@@ -167,10 +168,12 @@ def check_template(text: str, where: str) -> None:
     _require(all(n.isidentifier() and not spec and not conv for n, spec, conv in fields),
              "semantic.signal_text", f"{where}: {text[:80]!r} may only hold plain names in braces")
 
-# %% ../nbs/10_world.ipynb #31affd86
+# %% ../nbs/10_world.ipynb #e6cf19f5
+PARTS = {"slot", "kind", "source", "at", "text", "values"}
+
 def check_signal(s, where: str) -> None:
     "Raise `ContractError` unless `s` has the form of a signal."
-    ok = isinstance(s, dict) and set(s) == {"slot", "kind", "source", "at", "text", "values"}
+    ok = isinstance(s, dict) and s.keys() == PARTS
     _require(ok, "semantic.signal_form", f"{where} gave {str(s)[:200]}, not a signal with slot, kind, source, at, text, values")
     _require(all(isinstance(s[k], str) for k in ("slot", "kind", "source", "text")),
              "semantic.signal_form", f"{where}: slot, kind, source and text must be strings")
@@ -188,8 +191,8 @@ def check_signal(s, where: str) -> None:
     except (KeyError, IndexError, ValueError, AttributeError, TypeError) as e:
         raise ContractError("semantic.signal_text", f"{where}: text {s['text'][:80]!r} does not fit its values: {type(e).__name__} {e}") from e
 
-# %% ../nbs/10_world.ipynb #9d3f7ce6
-_word = {1: "HIGH", -1: "LOW", 0: "ok"}
+# %% ../nbs/10_world.ipynb #3f56a2f9
+_said = {1: "HIGH", -1: "LOW", 0: "ok"}
 
 def _short(x) -> str:
     "A number to three significant digits."
@@ -198,7 +201,7 @@ def _short(x) -> str:
 def render(signal: dict) -> str:
     "The text of a signal as an agent reads it; a metric reads value/usual and HIGH, LOW or ok."
     if not signal["values"]: return signal["text"]
-    reading = lambda v: f"{_short(v[0])}/{_short(v[1])} {_word[z_class(v)]}" if is_metric(v) else str(v)
+    reading = lambda v: f"{_short(v[0])}/{_short(v[1])} {_said[z_class(v)]}" if is_metric(v) else str(v)
     return signal["text"].format_map({k: reading(v) for k, v in signal["values"].items()})
 
 # %% ../nbs/10_world.ipynb #6255333c
@@ -266,7 +269,7 @@ def check_scene(spec: Spec, scene, faults) -> None:
     _require(len(set(faults)) == len(faults), "semantic.faults_form", "a fault is listed twice")
     _require(count_calls(spec.queries, len(entities)) <= MAX_CALLS, "static.queries", f"more than {MAX_CALLS} calls")
 
-# %% ../nbs/10_world.ipynb #7b78f7ec
+# %% ../nbs/10_world.ipynb #498a4ba3
 def build_world(mechanism, seed: int, truth=None) -> World:
     "Sample a scene, draw its truth (or take `truth`) and tabulate it against every rival."
     spec, scene = mechanism.spec, mechanism.scene(keyed_hash("scene", seed))
@@ -292,27 +295,32 @@ def check_brief(b, fault) -> None:
 
 def signal_form(s) -> tuple | None:
     "What decides whether a signal is well formed; None when that needs a closer look."
-    if not isinstance(s, dict) or set(s) != {"slot", "kind", "source", "at", "text", "values"} or not isinstance(s["values"], dict): return None
-    types = tuple((k, "metric" if is_metric(v) else type(v)) for k, v in s["values"].items())
-    if not all(isinstance(s[k], str) for k in ("slot", "kind", "source", "text")) or not _name(s["source"]): return None
-    if not all(_plain(v) for v in s["values"].values() if isinstance(v, str)): return None
+    if not isinstance(s, dict) or s.keys() != PARTS or not isinstance(s["values"], dict): return None
+    if not all(isinstance(s[k], str) for k in ("slot", "kind", "text")) or not _name(s["source"]): return None
+    values = s["values"]
+    if values and not all(_plain(v) for v in values.values() if isinstance(v, str)): return None
+    types = tuple((k, "metric" if is_metric(v) else type(v)) for k, v in values.items()) if values else ()
     return (s["text"], s["kind"], type(s["at"]), types)
 
 def tabulate(mechanism, seed, scene, faults, brief) -> World:
     "Encode every call under every fault, and under none, as integers."
     calls, told = all_calls(mechanism.spec.queries, scene["entities"]), mechanism.table(scene, [*faults, None])
-    book, index, evidence, forms = {}, {}, [], set()
+    book, index, evidence, forms, last, keys = {}, {}, [], set(), {}, [call_key(*c) for c in calls]
     def read(c, signals, fault) -> dict:
         "{reading number: (signal, code number)} of one reply, checked."
-        found, where = {}, call_key(*calls[c])
+        found, where = {}, keys[c]
         _require(len(signals) <= MAX_SIGNALS, "semantic.signal_count", f"{where} gave {len(signals)} signals, at most {MAX_SIGNALS}")
-        for s in signals:
-            form = signal_form(s)
-            if form is None or form not in forms: check_signal(s, where); forms.add(form)
-            r = index.setdefault((c, s["slot"]), len(index))
+        for i, s in enumerate(signals):
+            before, r, n = last.get((c, i), (None, 0, 0))
+            if s == before: s = before                          # most are as they were under the fault before
+            else:
+                form = signal_form(s)
+                if form is None or form not in forms: check_signal(s, where); forms.add(form)
+                r, n = index.setdefault((c, s["slot"]), len(index)), book.setdefault(code(s), len(book))
+                last[c, i] = s, r, n
             if r in found: raise ContractError("semantic.slots", f"{where} under {fault} gave slot {s['slot']!r} twice")
             if r == len(evidence): evidence.append(s["kind"] not in ("runbook", "topology"))
-            found[r] = s, book.setdefault(code(s), len(book))
+            found[r] = s, n
         return found
     usual, unusual = {}, []         # most replies are those of the healthy world: they are read once
     for fault, replies in zip([*faults, None], told):

@@ -1,5 +1,6 @@
 "Worlds are made fast, and stay what they were to the byte."
-import json
+import json, os, subprocess, sys
+from pathlib import Path
 
 from openadapt.core import keyed_rng, sha256_text
 from openadapt.world import LocalMechanism, Relay, View, build_world, ceiling_player, freeze, oracle_calls
@@ -29,3 +30,17 @@ def test_worlds_are_byte_equal_to_the_first_ones():
 
 
 def world_table(world): return [world.codes.tolist(), world.healthy.tolist(), world.evidence.tolist(), [sorted(t.items()) for t in world.tables]]
+
+
+def test_the_command_measures_and_says_what_it_does_not_know(tmp_path):
+    env, command = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}, [sys.executable, "-m", "openadapt.cli", "bench"]
+    wrong = subprocess.run([*command, "speed"], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert (wrong.returncode, wrong.stderr) == (1, "openadapt: no benchmark is called 'speed': use env\n")
+    done = subprocess.run([*command, "env", "--quick"], cwd=tmp_path, env=env, capture_output=True, text=True)
+    record = json.loads((tmp_path / "artifacts/metrics/bench_env.json").read_text())
+    assert done.returncode == 0 and set(record) == {"name", "command", "versions", "figures"} and record["command"] == "openadapt bench env --quick"
+    for key, f in record["figures"].items():
+        assert list(f)[:6] == ["value", "unit", "n", "low", "high", "goal"], key
+        assert f["value"] is None and f["note"].startswith("not run") or f["n"] >= 1 and f["value"] >= 0, key
+    assert {f"{env}.{key}" for env in ("incident_triage", "designed") for key in ("worlds.eci1", "worlds.eci5", "episode_resets", "openenv_steps")} \
+        <= set(record["figures"])

@@ -10,13 +10,13 @@ __all__ = ['APP', 'STORES', 'INNER', 'BUSY', 'HEAP', 'TAKEN', 'MISSING', 'TRACE'
            'CALL_LOG', 'CALL_TRACE', 'HEALTHY', 'Mechanism', 'row', 'draw_graph', 'draw_users', 'draw_servers',
            'calm_day', 'bottom_up', 'top_down', 'flow', 'hosted', 'strike', 'page', 'settle', 'draw_noise',
            'draw_scene', 'gauges', 'usual_values', 'crowd', 'deviations', 'calls_seen', 'findings', 'book', 'signal',
-           'reading', 'metrics', 'overview', 'node', 'logs', 'traces', 'changes', 'dependencies', 'finding',
+           'reading', 'measured', 'metrics', 'overview', 'node', 'logs', 'traces', 'changes', 'dependencies', 'finding',
            'alarm_only', 'state_of', 'Telemetry', 'Incident']
 
 # %% ../nbs/20_incident.ipynb #f841a768
 import math
 
-# %% ../nbs/20_incident.ipynb #4ac547a3
+# %% ../nbs/20_incident.ipynb #58cceffc
 APP, STORES, INNER = ("app", "worker"), ("database", "queue"), ("app", "database", "cache", "queue")
 BUSY, HEAP, TAKEN, MISSING = "workers busy, run queue long", "heap near its limit", "handles for {to} all taken", "instances missing from rotation"
 TRACE, STARTS, WRITES, SESSIONS = "new exception template", "exits within seconds of start", "writes fail, reads work", "sessions near their maximum"
@@ -34,7 +34,7 @@ CAUSES = {
                           {"runtime": BUSY, "code": "newest version repeats one call"}, "", {"spans": 3}),
     "wrong_result": row("C03", ("app",), "build", 3, ("disable_path", "add_contract_test"), {"data": "found records answer as missing"}),
     "memory_leak": row("C14", APP, "build", 5, ("rollback", "bound_heap"),
-                       {"resources": HEAP, "runtime": "killed after hours of climb"}, "exit", {"memory": .97, "restarts": 5}),
+                       {"resources": HEAP, "runtime": "killed after hours of climb"}, "exit", {"memory": .97, "restarts": 4}),
     "gc_pressure": row("C16", APP, "", 2, ("restart_service", "raise_heap"),
                        {"resources": HEAP, "runtime": "pauses align with collector lines"}, "", {"memory": .97, "cpu": .9}),
     "fd_exhausted": row("C33", APP, "build", 3, ("restart_service", "close_files"),
@@ -74,9 +74,9 @@ CAUSES = {
                                 {"network": "handshakes unanswered", "security": "new rule drops inbound packets"}),
     # deployment
     "crash_at_startup": row("C28", APP, "build", 5, ("rollback", "test_startup"),
-                            {"runtime": STARTS, "rollout": "start ends on missing setting"}, "exit", {"restarts": 8}),
+                            {"runtime": STARTS, "rollout": "start ends on missing setting"}, "exit", {"restarts": 4}),
     "memory_limit_low": row("C15", APP, "setting", 3, ("restore_limit", "review_limits"),
-                            {"resources": HEAP, "runtime": STARTS, "rollout": "limit below declared one"}, "exit", {"memory": .97, "restarts": 8}),
+                            {"resources": HEAP, "runtime": STARTS, "rollout": "limit below declared one"}, "exit", {"memory": .97, "restarts": 4}),
     "probe_misconfigured": row("C29", APP, "setting", 3, ("fix_probe", "review_probes"), {"rollout": MISSING, "runtime": "probe asks a wrong port"}),
     "replicas_pending": row("C30", APP, "scale", 2, ("add_capacity", "relax_placement"),
                             {"rollout": MISSING, "resources": "no node fits waiting instances"}),
@@ -152,7 +152,7 @@ def draw_users(rng, kinds, apps, links) -> tuple:
         if k == "provider": links += [(a, j) for a in rng.sample(inner, rng.choice((1, 2)))]
     return sorted(set(links)), cached
 
-# %% ../nbs/20_incident.ipynb #d36d922c
+# %% ../nbs/20_incident.ipynb #4f159030
 NEAR = (0., .6)                                                       # share of edges with a near timeout, by scene
 LADDER = (60, 100, 150, 250, 400, 600, 1000, 1500, 2500, 5000)        # timeouts that people set, in ms
 SERVE = {"front": (5, 10), "app": (5, 25), "worker": (20, 40), "database": (4, 10), "cache": (.8, 2), "queue": (2, 5), "provider": (40, 90)}
@@ -164,7 +164,7 @@ def draw_servers(rng, g: dict) -> dict:
     g["load"] = r(150, 500)
     g["serve"], g["rest"] = [r(*SERVE[k]) for k in kinds[:n]], [r(.2, .5) for _ in range(n)]
     g["base"], g["routes"] = [r(.0002, .0007) for _ in range(n)], [r(*ROUTES.get(k, (.05, .3))) for k in kinds[:n]]
-    g["counted"] = [rng.choice((.15, 1.)) for _ in range(n)]            # of its own failures; a worker that dies counts nothing
+    g["counted"] = [rng.choice((.1, .1, 1.)) for _ in range(n)]         # of failures that begin here: what aborts a request seldom lives to count it
     g["edges"] = []
     for i, j in g["links"]:
         via, later = kinds[j] == "database" and i in g["cached"], kinds[i] == "queue"
@@ -193,13 +193,13 @@ def calm_day(g: dict) -> dict:
             if not later: ms += weight * lat[j]; fine *= 1 - share * (1 - (1 - err[j]) ** calls)
         lat[i], err[i] = ms, 1 - fine
     rate[0] = g["load"]
-    for x, (i, j, share, calls, again, *_) in enumerate(edges): sent[x] = rate[i] * share * calls * (1 + again * err[j]); rate[j] += sent[x]
+    for x, e in enumerate(edges): sent[x] = rate[e[0]] * e[2] * e[3] * (1 + e[4] * err[e[1]]); rate[e[1]] += sent[x]
     call = [lat[e[1]] for e in edges]
     return {"rate": rate, "err": err, "lat": lat, "busy": list(g["rest"]), "self": list(g["serve"]),                        # by service
             "sent": sent, "call": call, "fail": [err[e[1]] for e in edges], "late": [0.] * len(edges), "starved": [0.] * len(edges),
             "use": [s * c / 1000 / e[6] for s, c, e in zip(sent, call, edges)]}                                             # by edge
 
-# %% ../nbs/20_incident.ipynb #dcd8f7b1
+# %% ../nbs/20_incident.ipynb #5357503a
 NONE = {}
 
 def bottom_up(g: dict, day: dict, fault: dict, now: dict, todo: list) -> None:
@@ -239,28 +239,33 @@ def bottom_up(g: dict, day: dict, fault: dict, now: dict, todo: list) -> None:
 def top_down(g: dict, day: dict, fault: dict, now: dict, damp: float) -> list:
     "Load, with retries; says which services see another load than before."
     own, cut, shares, more, extra = (fault.get(k, NONE) for k in ("own", "cut", "shares", "more", "extra"))
-    rate, sent, fail, starved, fresh = now["rate"], now["sent"], now["fail"], now["starved"], [0.] * g["n"]
-    fresh[0], moved = g["load"], [False] * g["n"]
-    for i, v in extra.items(): fresh[i] += v
-    for x, (i, j, share, calls, again, *_) in enumerate(g["edges"]):
-        v = (fresh[i] - extra.get(i, 0.)) * (1 - own.get(i, 0.)) * shares.get(x, share) * calls * (1 + again * fail[x]) * more.get(x, 1.)
-        old = sent[x]
-        sent[x] = v = old + damp * (v - old)
-        if abs(v - old) > .01 * day["sent"][x]: moved[i] = True
-        fresh[j] += v * (1 - starved[x]) * (1 - cut[x][0] if x in cut and cut[x][1] != "invalid" else 1.)
-    for i, v in enumerate(fresh):
-        if abs(v - rate[i]) > .01 * day["rate"][i]: moved[i] = True
-    now["rate"][:] = fresh
+    rate, sent, fail, starved, edges, out, n = now["rate"], now["sent"], now["fail"], now["starved"], g["edges"], g["out"], g["n"]
+    fresh, moved, usual, load = [0.] * n, [False] * n, day["sent"], day["rate"]
+    fresh[0] = g["load"]
+    for i in range(n):
+        passed = fresh[i]
+        if i in extra: fresh[i] += extra[i]                         # that route calls nobody
+        if i in own: passed *= 1 - own[i]
+        if abs(fresh[i] - rate[i]) > .03 * load[i]: moved[i] = True
+        for x in out[i]:
+            e, old = edges[x], sent[x]
+            j, v = e[1], passed * (shares[x] if x in shares else e[2]) * e[3] * (1 + e[4] * fail[x])
+            if x in more: v *= more[x]
+            sent[x] = v = old + damp * (v - old)
+            if abs(v - old) > .03 * usual[x]: moved[i] = True
+            if starved[x]: v *= 1 - starved[x]
+            fresh[j] += v * (1 - cut[x][0]) if x in cut and cut[x][1] != "invalid" else v
+    rate[:] = fresh
     return moved
 
 def flow(g: dict, day: dict, fault: dict) -> dict:
-    "The steady state that a fault leads to."
+    "The state that a fault leads to, its load settled to a few percent."
     now, todo = {k: list(v) for k, v in day.items()}, [False] * g["n"]
     for k in ("own", "add", "slow", "room"):
         for i in fault.get(k, NONE): todo[i] = True
     for k in ("far", "cut", "narrow", "shares"):
         for x in fault.get(k, NONE): todo[g["edges"][x][0]] = True
-    for step in range(5):
+    for step in range(3):
         bottom_up(g, day, fault, now, todo)
         todo = top_down(g, day, fault, now, .5 if step else 1.)
         if not any(todo): break
@@ -317,7 +322,7 @@ def strike(g: dict, day: dict, i: int, cause: str, strength: float) -> dict | No
     if cause == "noisy_neighbour": return {"slow": {j: 1 + 3 * s for j in home}}
     if cause == "node_down": return None if 0 in home else cuts(into, min(1., .7 * s), "silent") | {"dark": home}
 
-# %% ../nbs/20_incident.ipynb #db71e9a2
+# %% ../nbs/20_incident.ipynb #50b652c9
 ALERTS = {"slow": "error budget burns slowly", "fast": "error budget burns fast", "spent": "error budget all but spent",
           "p99": "p99 above objective", "both": "errors and p99 above objective"}
 
@@ -327,21 +332,22 @@ def page(points: float, ratio: float) -> str:
     if ratio >= 1.5: return "both" if points >= .03 else "p99"
     return "spent" if points >= .18 else "fast" if points >= .09 else "slow" if points >= .03 else ""
 
-def settle(g: dict, day: dict, i: int, cause: str) -> list | None:
-    "[alert class, strength] of the incident that `cause` at `i` makes; None when no strength pages."
-    strength, tried = 1., None
-    for _ in range(3):
+def settle(g: dict, day: dict, i: int, cause: str, known: dict) -> list | None:
+    "[alert class, strength] of the incident that `cause` at `i` makes; None when no strength pages. Some causes share their physics: `known`."
+    strength, weak, strong, last = 1., 0., 0., None
+    for _ in range(4):
         fault = strike(g, day, i, cause, strength)
-        if fault is None or fault == tried: return None
-        now = flow(g, day, fault)
+        if fault is None: return None
+        now = known.get(key := str(fault)) or known.setdefault(key, flow(g, day, fault))
         points, ratio = now["err"][0] - day["err"][0], now["lat"][0] / day["lat"][0]
         if alert := page(points, ratio): return [alert, strength]
-        up, down = min(.06 / max(points, .001), .9 / max(ratio - 1, .001)), min(.2 / max(points, .01), 2 / max(ratio - 1, .01))
-        change = max(.15, min(.7, down)) if points > .39 or ratio > 5 else min(6., max(1.3, up))
-        strength, tried = round(strength * change, 3), fault
+        if last and abs(points - last[0]) < .005 and abs(ratio - last[1]) < .05: return None           # it can do no more, or no less
+        if points > .39 or ratio > 5: strong, change = strength, max(.15, min(.7, .2 / max(points, .01), 2 / max(ratio - 1, .01)))
+        else: weak, change = strength, min(6., max(1.3, min(.06 / max(points, .001), .9 / max(ratio - 1, .001))))
+        strength, last = round(math.sqrt(weak * strong) if weak and strong else strength * change, 3), (points, ratio)
     return None
 
-# %% ../nbs/20_incident.ipynb #cf6a4328
+# %% ../nbs/20_incident.ipynb #7caa97d2
 CALLERS = ("front", *APP)
 METRICS = {**dict.fromkeys(CALLERS, ("errors", "p99", "p50", "requests", "cpu", "memory", "pool", "restarts")),
            "database": ("errors", "p99", "requests", "sessions", "cpu", "disk"),
@@ -365,7 +371,7 @@ def draw_noise(rng, g: dict) -> dict:
     noise = {n: {m: round(rng.uniform(-1.6, 1.6), 2) for m in (*METRICS[k], *SPANS * (k in CALLERS))} for n, k in zip(names, kinds)}
     for i in rng.sample(range(len(names)), 4):
         movers = [m for m in ("requests", "cpu", "memory", "hits", "sockets", "age") if m in METRICS[kinds[i]]]
-        if movers: m = rng.choice(movers); noise[names[i]][m] = round(rng.uniform(7, 12), 2) * (-1 if m == "hits" else 1)
+        if movers: m = rng.choice(movers); noise[names[i]][m] = round(rng.uniform(6.5, 9), 2) * (-1 if m == "hits" else 1)
     def changes(k):
         kinds = rng.choices(OFTEN[k], k=3)
         ago = [onset - rng.randint(0, 25), onset - rng.randint(30, 100), rng.randint(onset, 0)]
@@ -380,7 +386,8 @@ def draw_scene(rng) -> dict:
     day, names, kinds = draw_servers(rng, g), g["names"], g["kinds"]
     noise, order = draw_noise(rng, g), rng.sample(names, len(names))
     sites = [(i, c) for c, r in CAUSES.items() for i, k in enumerate(kinds) if k in r["kinds"]]
-    found = {f"{names[i]}|{c}": hit for i, c in sites if kinds[i] != "monitor" and (hit := settle(g, day, i, c))}
+    known = {}
+    found = {f"{names[i]}|{c}": hit for i, c in sites if kinds[i] != "monitor" and (hit := settle(g, day, i, c, known))}
     alerts = [a for a, _ in found.values()]
     good = [a for a in ALERTS if alerts.count(a) >= 8]
     for i, c in sites:                                                  # a false alarm can be any of those that are raised here
@@ -389,16 +396,16 @@ def draw_scene(rng) -> dict:
                     "depends_on": {a: [names[j] for i, j in g["links"] if names[i] == a] for a in order},
                     "incidents": {f: hit for f, hit in found.items() if hit[0] in good}}
 
-# %% ../nbs/20_incident.ipynb #5b54fbd2
+# %% ../nbs/20_incident.ipynb #c51eb8ac
 TAIL = ("gc_pressure", "memory_leak", "packet_loss", "conntrack_full")        # only the slowest requests suffer
-SPREAD = {"p99": .06, "p50": .06, "requests": .07, "self": .08, "spans": .1, "gap": .3,
-          "backlog": .15, "pool": .3, "sessions": .3, "sockets": .12}                         # shares of the usual value
-FIXED = {"restarts": .5, "drops": 1., "age": 3.}                                               # absolute; the others .03
+SPREAD = {"p99": .08, "p50": .08, "requests": .07, "self": .08, "spans": .1, "gap": .3, "backlog": .15, "sockets": .12}     # of the usual value
+FIXED = {"restarts": .5, "drops": 8., "age": 5., "cpu": .05, "pool": .08, "sessions": .08}                             # absolute; the others .03
 
 def gauges(g: dict, day: dict, now: dict, fault: dict, k: int, tail: bool) -> dict:
     "What the dashboards and traces of service `k` show."
-    part, own, out, edges = g["routes"][k], fault.get("own", NONE).get(k, 0.), g["out"][k], g["edges"]
-    gained = max(0., now["err"][k] - day["err"][k] - own * (1 - g["counted"][k]))
+    part, out, edges, cut = g["routes"][k], g["out"][k], g["edges"], fault.get("cut", NONE)
+    begins = k in fault.get("own", NONE) or any(x in cut and cut[x][1] != "silent" or x in fault.get("narrow", NONE) for x in out)
+    gained = max(0., now["err"][k] - day["err"][k]) * (g["counted"][k] if begins else 1.)
     more_ms = math.sqrt(part) * (now["lat"][k] - day["lat"][k])
     rate, held = now["rate"][k], [min(1., now["use"][x]) for x in g["into"][k]] or [0.]
     if k == 0: rate += max(fault.get("extra", {0: 0.}).values())
@@ -419,6 +426,7 @@ def usual_values(g: dict, day: dict) -> dict:
     rows = [gauges(g, day, day, {}, k, False) for k in range(g["n"])]
     rows += [{"cpu": .35, "drops": 2., "sockets": round(crowd(g, day, i), 1), "age": 15.} for i in range(g["n"], len(g["kinds"]))]
     def width(k, m, v):
+        if m == "p99" and g["kinds"][k] not in CALLERS: return 2 * SPREAD[m] * v              # stores vary more
         if m == "errors": return max(.01, .35 * v * math.sqrt(200 * g["routes"][k] / day["rate"][k]))
         return SPREAD[m] * v if m in SPREAD else FIXED.get(m, .03)
     shown = [(*METRICS[kind], *SPANS * (kind in CALLERS)) for kind in g["kinds"]]
@@ -431,22 +439,23 @@ def crowd(g: dict, now: dict, node: int) -> float:
     for i in hosted(g, node): total += now["rate"][i] * now["lat"][i] / 1000
     return total
 
-# %% ../nbs/20_incident.ipynb #01bd2e49
+# %% ../nbs/20_incident.ipynb #ddacdddf
 def deviations(g: dict, day: dict, now: dict, fault: dict, usual: dict, site: int, cause: str, dark: list) -> dict:
     "{entity: {metric: spreads off}} of all that is clearly not as usual."
     n, kinds, pinned, tail, off = g["n"], g["kinds"], CAUSES[cause]["gauges"], cause in TAIL, {}
     def mark(k, row):
         for m, (mean, width) in usual[g["names"][k]].items():
             z = (row[m] - mean) / width
-            if abs(z) >= 4: off.setdefault(g["names"][k], {})[m] = round(math.copysign(max(6.5, abs(z)), z), 2)
+            if z >= 4 or z <= -4 and mean >= 6.5 * width: off.setdefault(g["names"][k], {})[m] = round(math.copysign(max(6.5, abs(z)), z), 2)
     for k in range(n):
-        same = k != site and all(now[m][k] == day[m][k] for m in ("rate", "err", "lat", "busy"))
-        if same and (k or "extra" not in fault) and all(now["use"][x] == day["use"][x] for x in g["into"][k] + g["out"][k]): continue
+        near = lambda m, k=k: abs(now[m][k] - day[m][k]) < .04 * day[m][k]
+        calm = near("lat") and near("rate") and near("busy") and now["err"][k] - day["err"][k] < 2e-4
+        if calm and k != site and (k or "extra" not in fault): continue
         row = gauges(g, day, now, fault, k, tail)
         if k == site: row |= {m: v * row[m] if m == "spans" else v for m, v in pinned.items()}
         mark(k, row)
     for k in range(n, len(kinds)):
-        if kinds[k] == "monitor": mark(k, {"age": 400. if dark else 15.}); continue
+        if kinds[k] == "monitor": mark(k, {"age": 45. if dark else 15.}); continue
         more, home = 0., hosted(g, k)
         for i in home: more += min(1.1, now["busy"][i]) - day["busy"][i]
         row = {"cpu": min(.97, max(.05, .35 + .5 * more / len(home))), "drops": 2., "sockets": crowd(g, now, k)}
@@ -525,7 +534,7 @@ def book(topic: str) -> list:
            if r["findings"].get(topic, TRACE) not in shared | {TRACE}]
     return [(f"family{i}", f"{text}: {what}") for i, (text, what) in enumerate(FAMILIES[topic])] + own
 
-# %% ../nbs/20_incident.ipynb #170ac2fc
+# %% ../nbs/20_incident.ipynb #c85cac45
 UNIT = {"errors": "errors %", "p99": "p99 ms", "p50": "p50 ms", "requests": "requests rps", "self": "self ms", "gap": "gap ms",
         "age": "oldest sample s", "drops": "drops pps"}
 OWN_LOG = {"exception": "unhandled exception in handler", "away": "requests turned away", "open": "cannot open connection"}
@@ -546,38 +555,46 @@ def reading(t, state: dict, s: str, m: str) -> list:
     mean, width = t.usual[s][m]
     return [max(0., round(mean + width * state["z"].get(s, NONE).get(m, t.scene["noise"][s][m]), 4)), mean, width]
 
+def measured(t, state, s, names, kind="metric") -> list:
+    "Metrics as signals; what is as usual is the same object in every state."
+    if s in state["dark"] and kind == "metric": return [signal(m, kind, s, 0, m + " no data") for m in names]
+    off, said = state["z"].get(s, NONE), []
+    for m in names:
+        if m in off or (s, m) not in t.plain:
+            new = signal(m, kind, s, 0, f"{UNIT.get(m, m)} {{{m}}}", **{m: reading(t, state, s, m)})
+            if m not in off: t.plain[s, m] = new
+            said.append(new)
+        else: said.append(t.plain[s, m])
+    return said
+
 def metrics(t, state, s) -> list:
-    names, kind = METRICS[t.scene["kind"][s]], t.scene["kind"][s]
+    kind = t.scene["kind"][s]
     if kind == "provider": return [signal("none", "metric", s, 0, "external, exports nothing")]
     if kind == "node": return [signal("none", "metric", s, 0, "a node, ask node")]
-    if s in state["dark"]: return [signal(m, "metric", s, 0, m + " no data") for m in names]
-    return [signal(m, "metric", s, 0, f"{UNIT.get(m, m)} {{{m}}}", **{m: reading(t, state, s, m)}) for m in names]
+    return measured(t, state, s, METRICS[kind])
 
 def overview(t, state) -> list:
-    "Errors of all that serve requests, and the p99 of the front door; all else has dashboards of its own."
-    shown = [(s, s, "errors") for s in t.serving] + [("p99", t.scene["front"], "p99")]
-    return [signal(slot, "metric", s, 0, m + " no data") if s in state["dark"] else
-            signal(slot, "metric", s, 0, f"{UNIT[m]} {{{m}}}", **{m: reading(t, state, s, m)}) for slot, s, m in shown]
+    "Errors of all that serve requests, and the p99 of the front door; of what went silent the last that was known."
+    shown, calm = [(s, s, "errors") for s in t.serving] + [("p99", t.scene["front"], "p99")], t.calm.get(("overview",), ())
+    same = lambda s, m: calm and (s in state["dark"] or m not in state["z"].get(s, NONE))
+    return [calm[i] if same(s, m) else measured(t, state, s, (m,))[0] | {"slot": slot} for i, (slot, s, m) in enumerate(shown)]
 
 def node(t, state, s) -> list:
     "What a node reports of itself, and whom it carries."
     if t.scene["kind"][s] != "node": return [signal("none", "metric", s, 0, "not a node")]
-    lines = [signal("hosts", "topology", s, 0, "hosts " + " ".join(t.on[s]))]
-    if s in state["dark"]: return lines + [signal(m, "metric", s, 0, m + " no data") for m in METRICS["node"]]
-    return lines + [signal(m, "metric", s, 0, f"{UNIT.get(m, m)} {{{m}}}", **{m: reading(t, state, s, m)}) for m in METRICS["node"]]
+    return [signal("hosts", "topology", s, 0, "hosts " + " ".join(t.on[s]))] + measured(t, state, s, METRICS["node"])
 
 def logs(t, state, s, level) -> list:
     "At level error: its own, the worst of its calls, one ambient line; at level warn: lateness, exits and two ambient lines."
     kind, at, chat = t.scene["kind"][s], t.scene["since"][s], t.scene["chatter"][s]
-    line = lambda slot, severity, said: signal(slot, "log", s, at, t.scene["format"][s].format(level=severity, said=said))
-    plain = lambda slot, text: signal(slot, "log", s, at, text)
+    plain = lambda slot, text: t.say(slot, "log", s, at, text)
+    line = lambda slot, severity, said: plain(slot, t.scene["format"][s].format(level=severity, said=said))
     if kind == "provider": return [plain("none", "external, no logs")]
     if s in state["mute"]: return [plain("none", "no lines received")]
     if level == "warn":
         chatter = [line("chat", "WARN", chat[1]), line("more", "INFO", chat[2])]
         if kind in ("node", "monitor"): return chatter
-        off = state["z"].get(s, NONE)
-        return [line("late", "WARN", LAGGING[kind]) if off.get("self", 0) > 0 else plain("late", "no slow handler lines"),
+        return [line("late", "WARN", LAGGING[kind]) if s in state["late"] else plain("late", "no slow lines"),
                 line("exit", "WARN", "process exited, started again") if s == state["exit"] else plain("exit", "no exit lines")] + chatter
     own = state["own"].get(s)
     said = [line("own", "ERROR", own) if own else plain("own", "no new error template")]
@@ -594,8 +611,7 @@ def traces(t, state, s) -> list:
     said = [("begin", "errors begin here" if s in state["own"] else "no errors begin here"),
             ("worst", CALL_TRACE[bad[0][1]].format(to=bad[0][0]) if bad else "all calls fine"),
             ("others", "other calls deviate too" if len(bad) > 1 else "other calls fine")]
-    measured = [signal(m, "trace", s, 0, f"{UNIT.get(m, m)} {{{m}}}", **{m: reading(t, state, s, m)}) for m in SPANS]
-    return measured + [signal(k, "trace", s, 0, text) for k, text in said]
+    return measured(t, state, s, SPANS, "trace") + [t.say(k, "trace", s, 0, text) for k, text in said]
 
 def changes(t, state, s) -> list:
     "The last changes; a fault that came with one has it in the place of an innocent one, a slow leak in that of the earlier one."
@@ -615,22 +631,26 @@ def dependencies(t, s) -> list:
     for to, e in [(g["names"][e[1]], e) for e in calls]: lines.append((to, f"hands messages to {to}" if e[9] else f"calls {to}, timeout {e[5]} ms"))
     return [signal(slot, "topology", s, 0, text) for slot, text in lines]
 
-def finding(s, check, text) -> list: return [signal(check, "trace" if check in ("code", "data") else "event", s, 0, text)]
+def finding(t, s, check, text) -> list:
+    "What a check says; the same object whenever it says the same."
+    if (s, check, text) not in t.plain: t.plain[s, check, text] = [signal(check, "trace" if check in ("code", "data") else "event", s, 0, text)]
+    return t.plain[s, check, text]
 
-# %% ../nbs/20_incident.ipynb #221b5fe8
-HEALTHY = {"z": {}, "calls": {}, "told": {}, "own": {}, "exit": "", "dark": (), "silent": (), "mute": (), "site": "", "change": "", "earlier": 0}
+# %% ../nbs/20_incident.ipynb #65a5ea75
+HEALTHY = {"z": {}, "calls": {}, "told": {}, "own": {},
+           "exit": "", "late": (), "dark": (), "silent": (), "mute": (), "site": "", "change": "", "earlier": 0}
 
 def alarm_only(t, site: str, cause: str, alert: str) -> dict:
     "The state in which users are fine: an alarm on old samples, or one on samples that are missing."
     g, front, now = t.g, t.scene["front"], t.day
     told = {(site, check): text for check, text in CAUSES[cause]["findings"].items()}
-    if cause == "telemetry_gap":
-        k = g["names"].index(site); homes = [i for i, kind in enumerate(g["kinds"]) if kind == "node"]
-        lost = homes[int(g["luck"][0] * len(homes))]
-        return {"dark": [g["names"][lost], *t.on[g["names"][lost]]], "told": told, "z": deviations(g, now, now, {}, t.usual, k, cause, [lost])}
-    errors, p99 = {"slow": (5., 1.), "fast": (12., 1.), "spent": (25., 1.), "p99": (0., 2.2), "both": (8., 2.)}[alert]
-    up = {m: round(gain / t.usual[front][m][1], 2) for m, gain in (("errors", errors), ("p99", (p99 - 1) * t.usual[front]["p99"][0])) if gain}
-    return {"told": told, "z": {front: up, site: {"age": 1200.}}}
+    errors, p99 = {"slow": (5., 0.), "fast": (12., 0.), "spent": (25., 0.), "p99": (0., 1.2), "both": (8., 1.)}[alert]
+    up = {m: round(gain / t.usual[front][m][1], 2) for m, gain in (("errors", errors), ("p99", p99 * t.usual[front]["p99"][0])) if gain}
+    if cause == "false_alert": return {"told": told, "z": {front: up, site: {"age": 6.5}}}
+    k, homes = g["names"].index(site), [i for i, kind in enumerate(g["kinds"]) if kind == "node" and i != g["place"][0]]
+    lost = homes[int(g["luck"][0] * len(homes))]
+    dark = [g["names"][lost], *t.on[g["names"][lost]]]
+    return {"told": told, "z": deviations(g, now, now, {}, t.usual, k, cause, dark) | {front: up}, "dark": dark}
 
 def state_of(t, site: str, cause: str) -> dict:
     "What a fault changes in all that can be read."
@@ -639,48 +659,63 @@ def state_of(t, site: str, cause: str) -> dict:
     if r["kinds"] == ("monitor",): return HEALTHY | come | alarm_only(t, site, cause, alert)
     i, names = g["names"].index(site), g["names"]
     fault = strike(g, t.day, i, cause, strength)
-    now, dark = flow(g, t.day, fault), fault.get("dark", [])
+    now, dark = t.flows.get(str(fault)) or t.flows.setdefault(str(fault), flow(g, t.day, fault)), fault.get("dark", [])
     z, calls = deviations(g, t.day, now, fault, t.usual, i, cause, dark), calls_seen(g, t.day, now, fault)
     own = {names[k]: OWN_LOG["exception"] for k in fault.get("own", NONE) if r["log"] == "exception" and g["kinds"][k] in APP}
     own |= {s: OWN_LOG["exception"] for s, bad in calls.items() if any(why == "invalid" for _, why in bad)}
     if r["log"] in ("away", "open"): own[site] = OWN_LOG[r["log"]]
-    gone = [names[k] for k in dark]
+    gone, late = [names[k] for k in dark], [s for k, s in enumerate(names[:g["n"]]) if now["self"][k] > 1.4 * t.day["self"][k]]
     node_too = [site] if cause == "node_down" else []
-    return HEALTHY | come | {"z": z, "calls": calls, "own": own, "told": findings(g, now, fault, z, i, cause), "silent": gone,
+    return HEALTHY | come | {"z": z, "calls": calls, "own": own, "told": findings(g, now, fault, z, i, cause), "silent": gone, "late": late,
                              "dark": gone + node_too, "mute": gone + node_too if cause == "node_down" else ()}
 
 class Telemetry:
     "All replies in one scene; for a fault, those that differ."
     def __init__(self, scene):
-        self.scene, self.g, self.under = scene, scene["graph"], {}
+        self.scene, self.g, self.under, self.plain = scene, scene["graph"], {}, {}
+        self.flows = {}
         self.day = calm_day(self.g)
         self.usual, names = usual_values(self.g, self.day), self.g["names"]
         self.on = {n: [names[i] for i in hosted(self.g, k)] for k, n in enumerate(names)}
         self.serving = [s for s in scene["entities"] if scene["kind"][s] in CALLERS]
-        self.calm = dict(self.replies(HEALTHY, scene["entities"]))
+        self.calm = {}
+        self.calm |= dict(self.replies(HEALTHY, scene["entities"]))
         for s in scene["entities"]:
             self.calm["dependencies", s] = dependencies(self, s)
-            self.calm |= {("inspect", s, check): finding(s, check, text) for check, text in CALM.items()}
+            self.calm |= {("inspect", s, check): finding(self, s, check, text) for check, text in CALM.items()}
         self.calm |= {("runbook", topic): [signal(slot, "runbook", topic, 0, text) for slot, text in book(topic)] for topic in CALM}
         self.briefs = {a: {"alert": signal("alert", "event", scene["front"], 0, text), "alert_class": a, "context": {}} for a, text in ALERTS.items()}
+    def say(self, slot, kind, source, at, text) -> dict:
+        "A signal without values; the same object whenever it is the same."
+        key = slot, kind, source, text
+        if key not in self.plain: self.plain[key] = signal(slot, kind, source, at, text)
+        return self.plain[key]
     def replies(self, state, entities):
+        "(call, signals) of all that a state could change."
         yield ("overview",), overview(self, state)
+        new, z = not state["site"], state["z"]
         for s in entities:
-            for verb in (metrics, traces, changes, node): yield (verb.__name__, s), verb(self, state, s)
-            for level in ("error", "warn"): yield ("logs", s, level), logs(self, state, s, level)
+            off, spoken = z.get(s, NONE), s in state["calls"] or s in state["own"] or s in state["mute"]
+            spans = any(m in off for m in SPANS)
+            if new or len(off) > spans or s in state["dark"]: yield ("metrics", s), metrics(self, state, s)
+            if new or spans or spoken or s in state["silent"]: yield ("traces", s), traces(self, state, s)
+            if new or spoken: yield ("logs", s, "error"), logs(self, state, s, "error")
+            if new or s in state["late"] or s in state["mute"] or s == state["exit"]: yield ("logs", s, "warn"), logs(self, state, s, "warn")
+            if new or s == state["site"]: yield ("changes", s), changes(self, state, s)
+            if new or self.scene["kind"][s] == "node": yield ("node", s), node(self, state, s)
     def differing(self, site, cause) -> dict:
         "{call: signals} where a fault shows; single signals that are as ever are the same objects."
         if (site, cause) in self.under: return self.under[site, cause]
         state, out = state_of(self, site, cause), {}
-        told = {("inspect", s, check): finding(s, check, text) for (s, check), text in state["told"].items()}
-        touched = {site, state["site"], *state["z"], *state["calls"], *state["own"], *state["dark"]}
-        for key, new in [*self.replies(state, [s for s in self.scene["entities"] if s in touched]), *told.items()]:
+        told = [(("inspect", s, check), finding(self, s, check, text)) for (s, check), text in state["told"].items()]
+        touched = {site, *state["z"], *state["calls"], *state["own"], *state["late"], *state["dark"]}
+        for key, new in [*self.replies(state, [s for s in self.scene["entities"] if s in touched]), *told]:
             old = self.calm[key]
-            if new != old: out[key] = [o if o == s else s for o, s in zip(old, new)] if len(old) == len(new) else new
+            if new != old: out[key] = [o if o == s else s for o, s in zip(old, new)] if len(old) == len(new) > 1 else new
         self.under[site, cause] = out
         return out
 
-# %% ../nbs/20_incident.ipynb #5477355e
+# %% ../nbs/20_incident.ipynb #c1d01682
 class Incident:
     "A service graph with one fault, under the contract of `openadapt.world`."
     name, submit, fields = "incident_triage", "diagnose_incident", ("service", "root_cause", "mitigation")
@@ -701,8 +736,10 @@ class Incident:
     def faults(self, scene): return [f.split("|") for f in sorted(scene["incidents"])]
     def brief(self, scene, fault): return self.telemetry(scene).briefs[scene["incidents"]["|".join(fault)][0]]
     def query(self, scene, fault, verb, args):
-        t, key = self.telemetry(scene), (verb, *[args[a] for a in self.queries[verb]])
-        return t.differing(*fault).get(key) or t.calm[key] if fault else t.calm[key]
+        held, key = self.held, (verb, *args.values())
+        t = held[1] if held[0] is scene else self.telemetry(scene)
+        if key not in t.calm: key = (verb, *[args[a] for a in self.queries[verb]])          # arguments in another order
+        return t.calm[key] if fault is None else t.differing(*fault).get(key) or t.calm[key]
 
 # %% ../nbs/20_incident.ipynb #10ceccb3
 Mechanism = Incident    # the name under which the sandbox looks for it

@@ -1,8 +1,12 @@
 "Worlds are made fast, and stay what they were to the byte."
 import json, os, subprocess, sys
+from functools import partial
 from pathlib import Path
 
-from openadapt.core import keyed_rng, sha256_text
+import pytest
+
+from openadapt.core import OpenAdaptError, keyed_rng, sha256_text
+from openadapt.eci import Pool
 from openadapt.world import LocalMechanism, Relay, View, build_world, ceiling_player, freeze, oracle_calls
 
 GOLDEN = "b2e42fa2eea834d2b4282c44b53fc593f915693d7ce84afb65c68141e55b68d7"     # from the table as it was first written, reading by reading
@@ -27,6 +31,11 @@ def test_worlds_are_byte_equal_to_the_first_ones():
             made.append([freeze(view, 3, 20, len(player.calls) + 1, oracle_calls(view) or []).to_json(), player.calls, player.fault,
                          [view.margin(), view.route(), view.provable(), int(lead.sum())], world_table(view.world)])
     assert sha256_text(json.dumps(made)) == GOLDEN
+
+
+def test_a_killed_worker_is_one_line():
+    pool = Pool(LocalMechanism(Relay))
+    with pytest.raises(OpenAdaptError, match="prepares worlds of relay was killed after 0 of 20 seeds"): pool.fill(range(20), partial(os._exit, 1))
 
 
 def world_table(world): return [world.codes.tolist(), world.healthy.tolist(), world.evidence.tolist(), [sorted(t.items()) for t in world.tables]]

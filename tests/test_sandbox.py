@@ -132,6 +132,18 @@ def test_same_as_local(level):
         assert a.truth == b.truth and (a.codes == b.codes).all() and a.tables == b.tables
 
 
+def test_a_list_used_again_is_read_again():
+    "A mechanism may fill one list over and over; equal replies come out as one object."
+    again = HONEST + "    said = []\n    def query(self, *args, fresh=query): self.said[:] = fresh(self, *args); return self.said\n"
+    with JailedMechanism(again) as jailed:
+        local = LocalMechanism(Relay)
+        scene = local.scene(7)
+        faults = [*local.faults(scene), None]
+        table = jailed.table(scene, faults)
+        assert table == local.table(scene, faults)
+        assert len({id(reply) for row in table for reply in row}) == len({canonical(reply) for row in table for reply in row})
+
+
 def test_level_is_measured():
     hello = Worker(2).hello
     assert level_of(hello) == 2 and hello["files_after"]["list_dir"] == "open"

@@ -68,7 +68,7 @@ def evidence_score(
     precision, recall = hits / len(cited), min(1.0, hits / min(ENOUGH_PROOFS, len(proofs)))
     return 1.25 * precision * recall / (.25 * precision + recall)
 
-# %% ../nbs/11_reward.ipynb #99de3995
+# %% ../nbs/11_reward.ipynb #7fa4629b
 @dataclass
 class Grade:
     "What an answer earned."
@@ -99,7 +99,7 @@ def grade(
     sure = confidence if isinstance(confidence, (int, float)) and 0 <= confidence <= 1 else 0
     most = {k: high for k, (_, high) in RANGES.items()}
     parts = {"correctness": ENTITY * entity + CAUSE * cause + REMEDY * remedy,
-             "efficiency": most["efficiency"] * pair * (1.0 if spare >= room else max(0.0, spare / room)),
+             "efficiency": most["efficiency"] * pair * (1.0 if spare >= room else max(0, spare) / max(1, room)),
              "quality": most["quality"] * quality * (1.0 if pair else ENTITY_ONLY if entity else 0.0),
              "calibration": most["calibration"] * (1 - (1 - sure) ** 2) if solved else 0.0}
     new = submission_charges(world, e, c, r, cited, reasoning, seen, task)

@@ -139,35 +139,35 @@ def test_a_label_with_or_in_it_is_one_label():
 # Attacks, on fewer seeds than the table of the notebook
 
 @cache
-def played(name, taught, tried):
+def played(name, taught=30, tried=30, again=10):
     "Rows by policy: honest answers and attacks around the best free guess; tricks around the truth."
-    known, tried = (pool(name), seeds(name, "train", taught)), seeds(name, "test", tried)
+    known = pool(name), seeds(name, "train", taught)
     insider = Insider(*known)
-    return [{r["policy"]: r for r in measure(policies, pool(name), tried)}
-            for policies in (honest() | attacks(Hunch(*known)), {"plain guess": guesses(insider)["plain guess"]} | tricks(insider))]
+    plays = (honest() | attacks(Hunch(*known)), tried), ({"plain guess": guesses(insider)["plain guess"]} | tricks(insider), again)
+    return [{r["policy"]: r for r in measure(policies, pool(name), seeds(name, "test", n))} for policies, n in plays]
 
 OTHER = {"evidence spray", "prober"}     # they answer something else: one has read all about its suspect, one names another cause
 
 @pytest.mark.parametrize("name", ["relay", "incident"])
-def test_tricks_earn_less_than_half_an_honest_partial_answer(name):
-    rows, _ = played(name, 24, 24)
-    assert len(rows) >= 52
-    for eci in TIERS:
-        half = rows["honest partial"]["mean"][eci - 1] / 2
-        assert rows["honest full"]["mean"][eci - 1] > .95
-        assert {k for k, r in rows.items() if r["mean"][eci - 1] > half} <= {"honest full", "honest partial", "early guess"}
+def test_no_trick_is_seen_to_earn_half_an_honest_partial_answer(name):
+    "By its interval; the notebook asserts the means, on more seeds."
+    rows, _ = played(name)
+    assert len(rows) == 62 and min(rows["honest full"]["mean"]) > .95
+    half = [m / 2 for m in rows["honest partial"]["mean"]]
+    assert {k for k, r in rows.items() if any(low > h for low, h in zip(r["low"], half))} <= {"honest full", "honest partial", "early guess"}
 
 @pytest.mark.parametrize("name", ["relay", "incident"])
 def test_no_trick_adds_to_the_answer_it_is_played_around(name):
-    for rows in played(name, 24, 24):
-        plain = rows["plain guess"]["mean"]
-        for trick in tricks(Hunch(pool(name), seeds(name, "train", 24))).keys() - OTHER:
-            assert all(a <= b + .005 for a, b in zip(rows[trick]["mean"], plain)), (trick, rows[trick]["mean"], plain)
+    around = played(name)
+    for rows in around:
+        for trick in around[1].keys() - OTHER:
+            earned, plain = rows[trick]["mean"], rows["plain guess"]["mean"]
+            assert all(a <= b + .005 for a, b in zip(earned, plain)), (trick, earned, plain)
 
 
 if __name__ == "__main__":
     taught, tried = map(int, sys.argv[1:] or (100, 150))
-    out = [{"environment": name, "around": around} | r for name in MECHANISMS for around, rows in zip(("guess", "truth"), played(name, taught, tried))
-           for r in rows.values()]
+    out = [{"environment": name, "around": around} | r for name in MECHANISMS
+           for around, rows in zip(("guess", "truth"), played(name, taught, tried, tried)) for r in rows.values()]
     write_json(Path(__file__).parents[1] / "artifacts/metrics/attacks.json",
                {"command": f"python tests/test_reward.py {taught} {tried}", "train_seeds": taught, "test_seeds": tried, "rows": out})

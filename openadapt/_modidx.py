@@ -21,7 +21,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                    'openadapt.attacks.looked': ('attacks.html#looked', 'openadapt/attacks.py'),
                                    'openadapt.attacks.measure': ('attacks.html#measure', 'openadapt/attacks.py'),
                                    'openadapt.attacks.paid': ('attacks.html#paid', 'openadapt/attacks.py'),
-                                   'openadapt.attacks.place': ('attacks.html#place', 'openadapt/attacks.py'),
+                                   'openadapt.attacks.places': ('attacks.html#places', 'openadapt/attacks.py'),
                                    'openadapt.attacks.protocol': ('attacks.html#protocol', 'openadapt/attacks.py'),
                                    'openadapt.attacks.texts': ('attacks.html#texts', 'openadapt/attacks.py'),
                                    'openadapt.attacks.tricks': ('attacks.html#tricks', 'openadapt/attacks.py')},

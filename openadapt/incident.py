@@ -16,7 +16,7 @@ __all__ = ['APP', 'STORES', 'INNER', 'BUSY', 'HEAP', 'TAKEN', 'MISSING', 'TRACE'
 # %% ../nbs/20_incident.ipynb #f841a768
 import math
 
-# %% ../nbs/20_incident.ipynb #58cceffc
+# %% ../nbs/20_incident.ipynb #03c307f9
 APP, STORES, INNER = ("app", "worker"), ("database", "queue"), ("app", "database", "cache", "queue")
 BUSY, HEAP, TAKEN, MISSING = "workers busy, run queue long", "heap near its limit", "handles for {to} all taken", "instances missing from rotation"
 TRACE, STARTS, WRITES, SESSIONS = "new exception template", "exits within seconds of start", "writes fail, reads work", "sessions near their maximum"
@@ -35,7 +35,7 @@ CAUSES = {
     "wrong_result": row("C03", ("app",), "build", 3, ("disable_path", "add_contract_test"), {"data": "found records answer as missing"}),
     "memory_leak": row("C14", APP, "build", 5, ("rollback", "bound_heap"),
                        {"resources": HEAP, "runtime": "killed after hours of climb"}, "exit", {"memory": .97, "restarts": 4}),
-    "gc_pressure": row("C16", APP, "", 2, ("restart_service", "raise_heap"),
+    "gc_pressure": row("C16", APP, "flag", 2, ("restart_service", "raise_heap"),
                        {"resources": HEAP, "runtime": "pauses align with collector lines"}, "", {"memory": .97, "cpu": .9}),
     "fd_exhausted": row("C33", APP, "build", 3, ("restart_service", "close_files"),
                         {"connections": TAKEN, "resources": "open files at process limit"}, "open"),
@@ -46,7 +46,7 @@ CAUSES = {
                           {"data": "keys ended all at once"}, "", {"hits": .35}),
     "poison_message": row("C24", ("queue",), "", 4, ("skip_message", "add_dead_letter"),
                           {"data": "partition stuck on one offset"}, "exception", {"backlog": 900}),
-    "retry_storm": row("C27", ("app",), "setting", 3, ("disable_retries", "budget_retries"), {"traffic": "each call tried many times"}),
+    "retry_storm": row("C27", ("app",), "flag", 3, ("disable_retries", "budget_retries"), {"traffic": "each call tried many times"}),
     # infrastructure
     "cpu_throttling": row("C12", APP, "setting", 2, ("scale_out", "raise_quota"),
                           {"runtime": BUSY, "resources": "quota spent in every period"}, "", {"cpu": .99}),
@@ -64,10 +64,10 @@ CAUSES = {
     "noisy_neighbour": row("C13", ("node",), "", 2, ("evict_tenant", "isolate_tenant"), {"resources": "one tenant takes most cpu"}, "", {"cpu": .98}),
     "node_down": row("C31", ("node",), "kernel", 2, ("drain_node", "spread_replicas"), {"runtime": "node agent stopped reporting"}),
     # databases and network
-    "slow_query": row("C19", ("database",), "schema", 3, ("kill_query", "add_index"), {"runtime": BUSY, "data": "one statement takes most time"}),
+    "slow_query": row("C19", ("database",), "setting", 3, ("kill_query", "add_index"), {"runtime": BUSY, "data": "one statement takes most time"}),
     "connection_limit_reached": row("C18", ("database",), "setting", 2, ("kill_sessions", "add_pooler"),
                                     {"connections": SESSIONS, "traffic": "one client holds most sessions"}, "away", {"sessions": .99}),
-    "database_read_only": row("C20", ("database",), "", 2, ("finish_failover", "follow_primary"),
+    "database_read_only": row("C20", ("database",), "setting", 2, ("finish_failover", "follow_primary"),
                               {"data": WRITES, "runtime": "primary moved, writers did not"}, "away"),
     "dns_failure": row("C09", ("node",), "setting", 2, ("restart_resolver", "cache_lookups"), {"network": "resolver drops lookups"}),
     "network_policy_block": row("C11", INNER, "rule", 2, ("remove_policy", "test_policy"),
@@ -78,7 +78,7 @@ CAUSES = {
     "memory_limit_low": row("C15", APP, "setting", 3, ("restore_limit", "review_limits"),
                             {"resources": HEAP, "runtime": STARTS, "rollout": "limit below declared one"}, "exit", {"memory": .97, "restarts": 4}),
     "probe_misconfigured": row("C29", APP, "setting", 3, ("fix_probe", "review_probes"), {"rollout": MISSING, "runtime": "probe asks a wrong port"}),
-    "replicas_pending": row("C30", APP, "scale", 2, ("add_capacity", "relax_placement"),
+    "replicas_pending": row("C30", APP, "setting", 2, ("add_capacity", "relax_placement"),
                             {"rollout": MISSING, "resources": "no node fits waiting instances"}),
     # configuration
     "feature_flag": row("C06", APP, "flag", 4, ("disable_flag", "stage_rollout"),
@@ -90,13 +90,13 @@ CAUSES = {
     "routing_mismatch": row("C05", ("app", "database", "cache"), "rule", 2, ("revert_route", "check_selectors"),
                             {"rollout": MISSING, "network": "selector fits no instance"}),
     # authentication
-    "credentials_expired": row("C07", APP, "secret", 2, ("restore_secret", "dual_secrets"),
+    "credentials_expired": row("C07", APP, "setting", 2, ("restore_secret", "dual_secrets"),
                                {"connections": "sessions to {to} rejected", "security": "secret for {to} is outdated"}),
     "certificate_expired": row("C08", INNER, "", 2, ("rotate_certificate", "auto_renew"), {"security": "served chain ended its validity"}),
-    "clock_skew": row("C32", ("node",), "", 1, ("sync_clock", "alert_on_offset"), {"security": "clock far from its peers"}),
+    "clock_skew": row("C32", ("node",), "setting", 1, ("sync_clock", "alert_on_offset"), {"security": "clock far from its peers"}),
     # nothing is wrong but the alarm
-    "false_alert": row("C34", ("monitor",), "rule", 2, ("silence_alert", "fix_alert_rule"), {"traffic": "rule reads samples an hour old"}),
-    "telemetry_gap": row("C34", ("monitor",), "build", 2, ("restart_scraper", "alert_on_gaps"), {"connections": "scrapes time out, targets live"}),
+    "false_alert": row("C34", ("monitor",), "setting", 2, ("silence_alert", "fix_alert_rule"), {"traffic": "rule reads samples an hour old"}),
+    "telemetry_gap": row("C34", ("monitor",), "setting", 2, ("restart_scraper", "alert_on_gaps"), {"connections": "scrapes time out, targets live"}),
 }
 
 # %% ../nbs/20_incident.ipynb #a832421e
@@ -534,7 +534,7 @@ def book(topic: str) -> list:
            if r["findings"].get(topic, TRACE) not in shared | {TRACE}]
     return [(f"family{i}", f"{text}: {what}") for i, (text, what) in enumerate(FAMILIES[topic])] + own
 
-# %% ../nbs/20_incident.ipynb #c85cac45
+# %% ../nbs/20_incident.ipynb #2a9b2f95
 UNIT = {"errors": "errors %", "p99": "p99 ms", "p50": "p50 ms", "requests": "requests rps", "self": "self ms", "gap": "gap ms",
         "age": "oldest sample s", "drops": "drops pps"}
 OWN_LOG = {"exception": "unhandled exception in handler", "away": "requests turned away", "open": "cannot open connection"}
@@ -614,7 +614,7 @@ def traces(t, state, s) -> list:
     return measured(t, state, s, SPANS, "trace") + [t.say(k, "trace", s, 0, text) for k, text in said]
 
 def changes(t, state, s) -> list:
-    "The last changes; a fault that came with one has it in the place of an innocent one, a slow leak in that of the earlier one."
+    "The last changes; a fault that came with one has it in the place of a recent innocent one, a slow leak in the place of the earlier one."
     made = [[c, at] for c, at in t.scene["changes"][s]]
     if s == state["site"] and state["change"]: made[state["earlier"]][0] = state["change"]
     return [signal(slot, "event", s, at, CHANGES[c]) for slot, (c, at) in zip(("recent", "earlier", "since"), made)]
@@ -636,7 +636,7 @@ def finding(t, s, check, text) -> list:
     if (s, check, text) not in t.plain: t.plain[s, check, text] = [signal(check, "trace" if check in ("code", "data") else "event", s, 0, text)]
     return t.plain[s, check, text]
 
-# %% ../nbs/20_incident.ipynb #65a5ea75
+# %% ../nbs/20_incident.ipynb #ad28e252
 HEALTHY = {"z": {}, "calls": {}, "told": {}, "own": {},
            "exit": "", "late": (), "dark": (), "silent": (), "mute": (), "site": "", "change": "", "earlier": 0}
 
@@ -655,7 +655,7 @@ def alarm_only(t, site: str, cause: str, alert: str) -> dict:
 def state_of(t, site: str, cause: str) -> dict:
     "What a fault changes in all that can be read."
     g, (alert, strength), r = t.g, t.scene["incidents"][f"{site}|{cause}"], CAUSES[cause]
-    come = {"site": site, "change": r["change"], "earlier": int(cause == "memory_leak"), "exit": site if r["log"] == "exit" else ""}
+    come = {"site": site, "change": r["change"], "earlier": int(cause in ("memory_leak", "fd_exhausted")), "exit": site if r["log"] == "exit" else ""}
     if r["kinds"] == ("monitor",): return HEALTHY | come | alarm_only(t, site, cause, alert)
     i, names = g["names"].index(site), g["names"]
     fault = strike(g, t.day, i, cause, strength)

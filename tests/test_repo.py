@@ -89,7 +89,7 @@ def test_every_module_has_a_notebook():
 def test_default_exp_is_unique():
     names = [m for nb in NOTEBOOKS for src in code(nb) for m in re.findall(r"^#\|\s*default_exp[ \t]+([\w.]+)", src, re.M)]
     assert len(names) == len(set(names)), sorted(names)
-    assert [nb for nb in ROOMS if not modules(nb)] == []
+    assert [nb for nb in ROOMS if not modules(nb)] == ["nbs/24_gallery.ipynb"]      # shows, exports nothing
     assert [nb for nb in PIPELINE if modules(nb)] == [], "pipeline notebooks export nothing"
 
 

@@ -168,13 +168,13 @@ def check_template(text: str, where: str) -> None:
     _require(all(n.isidentifier() and not spec and not conv for n, spec, conv in fields),
              "semantic.signal_text", f"{where}: {text[:80]!r} may only hold plain names in braces")
 
-# %% ../nbs/10_world.ipynb #e6cf19f5
+# %% ../nbs/10_world.ipynb #c947e70a
 PARTS = {"slot", "kind", "source", "at", "text", "values"}
 
 def check_signal(s, where: str) -> None:
     "Raise `ContractError` unless `s` has the form of a signal."
     ok = isinstance(s, dict) and s.keys() == PARTS
-    _require(ok, "semantic.signal_form", f"{where} gave {str(s)[:200]}, not a signal with slot, kind, source, at, text, values")
+    if not ok: raise ContractError("semantic.signal_form", f"{where} gave {str(s)[:200]}, not a signal with slot, kind, source, at, text, values")
     _require(all(isinstance(s[k], str) for k in ("slot", "kind", "source", "text")),
              "semantic.signal_form", f"{where}: slot, kind, source and text must be strings")
     _require(s["kind"] in KINDS, "semantic.signal_form", f"{where}: kind {s['kind'][:40]!r} is not one of {', '.join(KINDS)}")
@@ -186,7 +186,7 @@ def check_signal(s, where: str) -> None:
         _require(not isinstance(v, str) or _plain(v), "semantic.signal_text", f"{where}: value {k[:40]!r} must be printable, at most 64 characters")
         _require(is_metric(v) or isinstance(v, (str, *_number)),
                  "semantic.signal_form", f"{where}: value {k[:40]!r} is neither [value, usual, spread] nor a plain value")
-    check_template(s["text"], where)
+    if "{" in s["text"] or "}" in s["text"]: check_template(s["text"], where)
     try: render(s)
     except (KeyError, IndexError, ValueError, AttributeError, TypeError) as e:
         raise ContractError("semantic.signal_text", f"{where}: text {s['text'][:80]!r} does not fit its values: {type(e).__name__} {e}") from e
@@ -269,17 +269,18 @@ def check_scene(spec: Spec, scene, faults) -> None:
     _require(len(set(faults)) == len(faults), "semantic.faults_form", "a fault is listed twice")
     _require(count_calls(spec.queries, len(entities)) <= MAX_CALLS, "static.queries", f"more than {MAX_CALLS} calls")
 
-# %% ../nbs/10_world.ipynb #498a4ba3
+# %% ../nbs/10_world.ipynb #59bc2b95
 def build_world(mechanism, seed: int, truth=None) -> World:
     "Sample a scene, draw its truth (or take `truth`) and tabulate it against every rival."
     spec, scene = mechanism.spec, mechanism.scene(keyed_hash("scene", seed))
     faults = [tuple(f) for f in mechanism.faults(scene)]
     check_scene(spec, scene, faults)
     truth = truth or draw_truth(spec, faults, keyed_rng("truth", seed))
-    briefs = dict(zip(faults, mechanism.briefs(scene, faults)))
-    for f, b in briefs.items(): check_brief(b, f)
-    same = canonical(briefs[truth])
-    group = [truth] + [f for f in faults if f != truth and canonical(briefs[f]) == same]
+    briefs, written = dict(zip(faults, mechanism.briefs(scene, faults))), {}
+    for f, b in briefs.items():
+        if id(b) not in written: check_brief(b, f); written[id(b)] = canonical(b)          # many faults share one
+    same = lambda f: written[id(briefs[f])] == written[id(briefs[truth])]
+    group = [truth] + [f for f in faults if f != truth and same(f)]
     torn = [f for f in faults if briefs[f]["alert_class"] == briefs[truth]["alert_class"] and f not in group]
     _require(not torn, "semantic.alert_class", f"{truth} and {torn[:1]} have one alert class and different briefs", seed=seed)
     _require(len(group) >= MIN_CLASS,

@@ -52,7 +52,7 @@ def worlds_per_second(mechanism, eci: int, seeds: list[int], goal: str | None = 
         if accepted: rates.append(1 / took)
     return middle(rates, "worlds/s", goal) | {"value": len(rates) / spent} if rates else figure(0., "worlds/s", 0, goal=goal)
 
-# %% ../nbs/62_bench.ipynb #6026606d
+# %% ../nbs/62_bench.ipynb #8ade457d
 def moves_for(world, n: int) -> list:
     "Random queries, and a whole answer, for `n` episodes."
     rng, calls, spec = keyed_rng("bench", world.seed, world.eci), all_calls(world.spec.queries, world.entities), world.spec
@@ -78,6 +78,7 @@ def resets_and_steps(pool: Pool, seeds: list[int]) -> dict:
     act = lambda verb, args: (InvestigationAction(action_type=verb, params=args, confidence=why[0], reasoning=why[1]),)
     bare = play_groups([(w, [[(*m, *why) for m in ms] for ms in groups]) for w, groups in worlds], lambda w: Episode(w).step)
     def reset(w): served.reset(seed=w.seed, eci=w.eci); return served.step
+    reset(worlds[0][0])(*act("warm", {}))               # what is made once: the schemas of actions and observations
     whole = play_groups([(w, [[act(*m) for m in ms] for ms in groups]) for w, groups in worlds], reset)
     return {f"{what}_{unit}": middle(xs, f"{unit}/s", goal) for what, found in (("episode", bare), ("openenv", whole))
             for unit, goal, xs in zip(("resets", "steps"), (">= 5000", ">= 20000"), found)}
@@ -118,7 +119,7 @@ def share_waiting(runs: Path = Path("artifacts/runs")) -> dict:
     share = sum(r["world_seconds"] for r in found) / sum(r["seconds"] for r in found)
     return middle([r["world_seconds"] / r["seconds"] for r in found], "share", "<= 0.02") | {"value": share}
 
-# %% ../nbs/62_bench.ipynb #0f9ada9d
+# %% ../nbs/62_bench.ipynb #1731480e
 PROMPT = "Train an agent to diagnose slow queries and replication lag in a fleet of databases"
 GOALS = {1: ">= 20", 5: ">= 5"}     # worlds prepared a second
 
@@ -132,11 +133,11 @@ def bench_env(quick: bool):
         for key, fig in resets_and_steps(pool, ready).items(): yield f"{name}.{key}", fig
         mechanism.close()
     yield "reasoning_gym.items", reasoning_gym(quick)
-    yield "training.share_waiting_for_worlds", share_waiting()
+    yield "training.waits_for_worlds", share_waiting()
 
 BENCHES = {"env": bench_env}
 
-# %% ../nbs/62_bench.ipynb #425425df
+# %% ../nbs/62_bench.ipynb #abd63e46
 def versions() -> dict:
     "Of what a figure depends on."
     installed = {d.metadata["Name"].lower().replace("_", "-") for d in metadata.distributions()}
@@ -168,12 +169,13 @@ def run_bench(
     return record
 
 def bench_table(record: dict) -> Table:
-    "A record for a terminal."
+    "A record for a terminal of 80 columns."
     say = lambda x: "" if x is None else f"{x:,.0f}" if abs(x) >= 100 else f"{x:.3g}"
-    table = Table("figure", box=box.SIMPLE_HEAD, title=escape(record["command"]))
-    for head in ("value", "5 %", "95 %", "n"): table.add_column(head, justify="right")
-    for head in ("unit", "goal"): table.add_column(head)
-    for key, f in record["figures"].items():
-        verdict = {True: "met", False: "[bold]missed[/bold]", None: ""}[met(f)]
-        table.add_row(key, *map(say, (f["value"], f["low"], f["high"], f["n"])), f["unit"], f.get("note") or f"{f['goal'] or ''} {verdict}".strip())
+    figures, verdict = record["figures"], {True: "met", False: "[bold]missed[/bold]", None: ""}
+    table = Table(title=escape(record["command"]), box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False,
+                  caption="\n".join(f"{key} {f['note']}" for key, f in figures.items() if f.get("note")), caption_justify="left")
+    for head, side in (("figure", "left"), ("value", "right"), ("5 %", "right"), ("n", "right"), ("unit", "left"), ("goal", "left")):
+        table.add_column(head, justify=side, no_wrap=True)
+    for key, f in figures.items():
+        if not f.get("note"): table.add_row(key, *map(say, (f["value"], f["low"], f["n"])), f["unit"], f"{f['goal'] or ''} {verdict[met(f)]}".strip())
     return table

@@ -458,7 +458,7 @@ def deviations(g: dict, day: dict, now: dict, fault: dict, usual: dict, site: in
         if kinds[k] == "monitor": mark(k, {"age": 45. if dark else 15.}); continue
         more, home = 0., hosted(g, k)
         for i in home: more += min(1.1, now["busy"][i]) - day["busy"][i]
-        row = {"cpu": min(.97, max(.05, .35 + .5 * more / len(home))), "drops": 2., "sockets": crowd(g, now, k)}
+        row = {"cpu": min(.97, max(.05, .35 + .5 * more / max(1, len(home)))), "drops": 2., "sockets": crowd(g, now, k)}
         if k == site: row |= {m: v * row[m] if m == "sockets" else v for m, v in pinned.items()}
         mark(k, row)
     return off

@@ -261,3 +261,7 @@ def measure(n: int = 500, start: int = 10_000) -> dict:
             "drawn": dict(drawn.most_common()), "expected": {c: round(n * r["weight"] / 105, 1) for c, r in CAUSES.items()}}
 
 if __name__ == "__main__": write_json(Path(__file__).parent.parent / "artifacts/metrics/incident.json", measure())
+
+
+def test_a_node_without_instances_is_no_error():
+    assert build_world(incident, 647).entities

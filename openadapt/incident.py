@@ -115,7 +115,7 @@ MONITORS = "lookout sentry beacon watchman argus vigil".split()
 POOLS = {"front": FRONTS, "app": APPS, "worker": WORKERS, "database": DATABASES, "cache": CACHES, "queue": QUEUES,
          "provider": PROVIDERS, "node": NODES, "monitor": MONITORS}
 
-# %% ../nbs/20_incident.ipynb #b894a043
+# %% ../nbs/20_incident.ipynb #167b0cb0
 def draw_graph(rng) -> dict:
     "Names, kinds, who calls whom and who sits where; index 0 is the front door."
     apps = rng.choice((3, 4, 4, 5, 5))
@@ -125,7 +125,8 @@ def draw_graph(rng) -> dict:
     kinds += ["provider"] * rng.choice((0, 1, 1, 1, 2))
     kinds, n = kinds[:12], min(12, len(kinds))
     nodes = 2 if n < 8 else rng.choice((2, 3)) if n < 10 else rng.choice((3, 4))
-    where = rng.sample([i % nodes for i in range(n)], n)
+    housed = n - kinds.count("provider")
+    where = rng.sample([i % nodes for i in range(housed)], housed)                  # every node carries something
     kinds = kinds + ["node"] * nodes + ["monitor"]
     drawn = {k: rng.sample(POOLS[k], kinds.count(k)) for k in dict.fromkeys(kinds)}
     links = []
@@ -136,7 +137,7 @@ def draw_graph(rng) -> dict:
     if free and rng.random() < .6: links.append((rng.choice(free), apps))
     links, cached = draw_users(rng, kinds, apps, links)
     return {"n": n, "kinds": kinds, "names": [drawn[k].pop() for k in kinds], "links": links, "cached": cached,
-            "place": [-1 if kinds[i] == "provider" else n + where[i] for i in range(n)]}
+            "place": [-1 if k == "provider" else n + where.pop() for k in kinds[:n]]}
 
 def draw_users(rng, kinds, apps, links) -> tuple:
     "(links with those to stores and providers, applications that read through the cache)."

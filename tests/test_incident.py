@@ -36,6 +36,9 @@ def test_every_class_of_the_taxonomy_but_two_faults_at_once():
 def depth(calls: dict, e: str) -> int: return 1 + max([depth(calls, t) for t in calls[e]], default=0)
 
 def test_size_of_the_graph(worlds):
+    for seed in range(300):
+        g = module.draw_graph(random.Random(seed))
+        assert all(len(module.hosted(g, k)) >= 2 for k, kind in enumerate(g["kinds"]) if kind == "node")
     for w in worlds:
         kinds = Counter(w.scene["kind"].values())
         assert 6 <= len(w.entities) - kinds["node"] - kinds["monitor"] <= 12 and 2 <= kinds["node"] <= 4 and len(w.calls) <= 400

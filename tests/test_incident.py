@@ -8,8 +8,9 @@ import pytest
 import openadapt.incident as module
 from openadapt.core import canonical, keyed_hash, keyed_rng, sha256_text, wilson, write_json
 from openadapt.eci import TIERS, Rejected, prepare_tiers
-from openadapt.incident import CALL_LOG, CALL_TRACE, CALM, CAUSES, CHANGES, CHATTER, FAMILIES, LAGGING, METRICS, OWN_LOG, Incident, Telemetry
-from openadapt.world import LocalMechanism, View, all_calls, build_world, ceiling_player, code, draw_truth
+from openadapt.incident import CALL_LOG, CALL_TRACE, CALM, CAUSES, CHANGES, CHATTER, FAMILIES, LAGGING, METRICS, OWN_LOG
+from openadapt.incident import Incident, Telemetry, draw_graph
+from openadapt.world import MAX_SIGNALS, LocalMechanism, View, all_calls, build_world, ceiling_player, code, draw_truth
 
 SOURCE = Path(module.__file__)
 incident = LocalMechanism(Incident)
@@ -252,6 +253,15 @@ def test_tiers_accept_most_seeds():
         except Rejected: pass
     assert min(accepted[eci] for eci in TIERS) >= .75 * 30
 
+def test_a_node_without_instances_is_no_error():
+    assert build_world(incident, 647).entities
+
+
+def test_the_busiest_service_fits_a_reply():
+    "Kind and calls of every service are at most eight signals, in any scene."
+    most = max(max(Counter(i for i, _ in draw_graph(random.Random(s))["links"]).values()) for s in range(3000))
+    assert most + 1 <= MAX_SIGNALS
+
 def measure(n: int = 500, start: int = 10_000) -> dict:
     "Counts over fresh seeds: causes drawn, and what the tiers accept."
     drawn, accepted, why = Counter(), Counter(), Counter()
@@ -264,7 +274,3 @@ def measure(n: int = 500, start: int = 10_000) -> dict:
             "drawn": dict(drawn.most_common()), "expected": {c: round(n * r["weight"] / 105, 1) for c, r in CAUSES.items()}}
 
 if __name__ == "__main__": write_json(Path(__file__).parent.parent / "artifacts/metrics/incident.json", measure())
-
-
-def test_a_node_without_instances_is_no_error():
-    assert build_world(incident, 647).entities

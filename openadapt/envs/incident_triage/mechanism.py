@@ -440,7 +440,7 @@ def crowd(g: dict, now: dict, node: int) -> float:
     for i in hosted(g, node): total += now["rate"][i] * now["lat"][i] / 1000
     return total
 
-# %% ../nbs/20_incident.ipynb #ddacdddf
+# %% ../nbs/20_incident.ipynb #24796618
 def deviations(g: dict, day: dict, now: dict, fault: dict, usual: dict, site: int, cause: str, dark: list) -> dict:
     "{entity: {metric: spreads off}} of all that is clearly not as usual."
     n, kinds, pinned, tail, off = g["n"], g["kinds"], CAUSES[cause]["gauges"], cause in TAIL, {}
@@ -535,7 +535,7 @@ def book(topic: str) -> list:
            if r["findings"].get(topic, TRACE) not in shared | {TRACE}]
     return [(f"family{i}", f"{text}: {what}") for i, (text, what) in enumerate(FAMILIES[topic])] + own
 
-# %% ../nbs/20_incident.ipynb #2a9b2f95
+# %% ../nbs/20_incident.ipynb #6f0bc474
 UNIT = {"errors": "errors %", "p99": "p99 ms", "p50": "p50 ms", "requests": "requests rps", "self": "self ms", "gap": "gap ms",
         "age": "oldest sample s", "drops": "drops pps"}
 OWN_LOG = {"exception": "unhandled exception in handler", "away": "requests turned away", "open": "cannot open connection"}
@@ -626,8 +626,9 @@ def dependencies(t, s) -> list:
     callers = [c for c in scene["entities"] if s in scene["depends_on"][c]]
     if kind == "node": lines = [("kind", "node"), ("hosts", "hosts " + " ".join(t.on[s]))]
     elif kind == "monitor": lines = [("kind", "monitor, scrapes all, raises alerts")]
-    else: lines = [("kind", f"{kind}, runs on {g['names'][g['place'][k]]}" if g["place"][k] > 0 else f"{kind}, external"),
-                   ("callers", "called by " + " ".join(callers) if callers else "called by users")]
+    else:
+        place = f"on {g['names'][g['place'][k]]}" if g["place"][k] > 0 else "external"
+        lines = [("kind", f"{kind} {place}, called by {' '.join(callers) or 'users'}")]
     calls = [g["edges"][x] for x in g["out"][k]] if k < g["n"] else []
     for to, e in [(g["names"][e[1]], e) for e in calls]: lines.append((to, f"hands messages to {to}" if e[9] else f"calls {to}, timeout {e[5]} ms"))
     return [signal(slot, "topology", s, 0, text) for slot, text in lines]

@@ -6,9 +6,10 @@ import argparse
 import json
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 
-from openadapt.core import OpenAdaptError, write_atomic, write_json
+from openadapt.core import OpenAdaptError, split_seeds, write_atomic, write_json
 
 GROUP, MOST_GROUPS = 8, 32
 
@@ -30,9 +31,10 @@ def train_incident(episodes: int, output: Path, seed: int, warm_steps: int, trai
     if folder.exists() and not known.exists(): raise OpenAdaptError(f"{folder} is not a work folder of this command: choose another --output")
     if known.exists() and ((folder / "done").exists() or json.loads(known.read_text()) != params): shutil.rmtree(folder)
     write_json(known, params)
-    pool = Pool(LocalMechanism(Incident))
-    seeds = pool.seeds("train", train_seeds)
     tell = lambda done, of, words, left=None: print(f"\r{words} {done}/{of}", end="", file=sys.stderr)
+    pool, seeds = Pool(LocalMechanism(Incident)), split_seeds("train", train_seeds)
+    pool.fill(seeds, partial(LocalMechanism, Incident), progress=lambda done: tell(done, train_seeds, "preparing worlds"))
+    seeds = [s for s in seeds if pool.worlds[s]]
     model, tokenizer = warm_start(folder, params, pool, seeds, tell)
     show = lambda step, of, row, left: print(f"\nstep {step}/{of}: reward {row['reward']:.3f}, solved {row['solve_rate']:.2f}, "
                                              f"ECI {row['frontier']}, {left:.0f} s left", file=sys.stderr)

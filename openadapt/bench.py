@@ -83,7 +83,7 @@ def resets_and_steps(pool: Pool, seeds: list[int]) -> dict:
     return {f"{what}_{unit}": middle(xs, f"{unit}/s", goal) for what, found in (("episode", bare), ("openenv", whole))
             for unit, goal, xs in zip(("resets", "steps"), (">= 5000", ">= 20000"), found)}
 
-# %% ../nbs/62_bench.ipynb #4b62c150
+# %% ../nbs/62_bench.ipynb #a77ea7de
 @contextmanager
 def limit(seconds: float):
     "Raise `TimeoutError` in the block after `seconds`."
@@ -108,7 +108,7 @@ def reasoning_gym(quick: bool) -> dict:
         from reasoning_gym.factory import DATASETS
     except ImportError: return figure(None, "items/s", 0, note="not run: pip install reasoning-gym")
     names = sorted(set(DATASETS) - {"composite"})[::10 if quick else 1]          # composite mixes the others
-    return middle([items_per_second(reasoning_gym.create_dataset(n, seed=0, size=10**6), .1, 2. if quick else 20.) for n in names], "items/s")
+    return middle([items_per_second(reasoning_gym.create_dataset(n, seed=0, size=10**6), .1, 2. if quick else 5.) for n in names], "items/s")
 
 # %% ../nbs/62_bench.ipynb #3cd31c53
 def share_waiting(runs: Path = Path("artifacts/runs")) -> dict:
@@ -119,13 +119,13 @@ def share_waiting(runs: Path = Path("artifacts/runs")) -> dict:
     share = sum(r["world_seconds"] for r in found) / sum(r["seconds"] for r in found)
     return middle([r["world_seconds"] / r["seconds"] for r in found], "share", "<= 0.02") | {"value": share}
 
-# %% ../nbs/62_bench.ipynb #1731480e
+# %% ../nbs/62_bench.ipynb #7fdb9b06
 PROMPT = "Train an agent to diagnose slow queries and replication lag in a fleet of databases"
 GOALS = {1: ">= 20", 5: ">= 5"}     # worlds prepared a second
 
 def bench_env(quick: bool):
     "Worlds prepared, resets and steps a second on one core, beside Reasoning Gym; and whether training waits."
-    n = 4 if quick else 60
+    n = 4 if quick else 40
     for name, mechanism in (("incident_triage", LocalMechanism(Incident)), ("designed", JailedMechanism(design(PROMPT).source))):
         pool = Pool(mechanism)
         ready = pool.seeds("train", n)                                          # also warms what is made once

@@ -23,7 +23,7 @@ from .eci import TIERS, Pool
 from .reward import COMPONENTS, RAW_CHARS, fold, grade, penalty, total
 from .world import PreparedWorld, Spec, call_key
 
-# %% ../nbs/13_env.ipynb #aa02a687
+# %% ../nbs/13_env.ipynb #4622d554
 _call = re.compile(r"<tool_call>(.*?)</tool_call>", re.S)
 _action = re.compile(r"<action>(.*?)</action>", re.S)
 _reasoning = re.compile(r"<reasoning>(.*?)</reasoning>", re.S)
@@ -38,8 +38,9 @@ def read_object(text) -> dict | None:
     "A JSON object from text, or as it is; None when it is not one or could not be sent on (half a character, a hundred levels)."
     try:
         found = text if isinstance(text, dict) else json.loads(text)
-        _encode(found).encode()
-        return found if isinstance(found, dict) and nesting(found) <= 100 else None
+        text = _encode(found); text.encode()
+        deep = text.count("{") + text.count("[") > 100 and nesting(found) > 100
+        return found if isinstance(found, dict) and not deep else None
     except (ValueError, TypeError, RecursionError): return None
 
 @dataclass
@@ -53,7 +54,9 @@ class Move:
 def make_move(action_type, params, confidence=None, reasoning="") -> Move | None:
     "A move from loose values; `confidence` and `reasoning` may stand among the arguments. None when there is no verb or no object."
     params = read_object(params if params is not None else {})
-    if not isinstance(action_type, str) or params is None or read_object({action_type: str(reasoning)}) is None: return None
+    if not isinstance(action_type, str) or params is None: return None
+    try: (action_type + str(reasoning)).encode()
+    except UnicodeEncodeError: return None
     inside = {k: v for k, v in params.items() if k in ("confidence", "reasoning")}
     confidence, reasoning = inside.get("confidence", confidence), inside.get("reasoning", reasoning)
     number = isinstance(confidence, (int, float)) and not isinstance(confidence, bool) and 0 <= confidence <= 1

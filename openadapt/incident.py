@@ -6,7 +6,7 @@
 __all__ = ['APP', 'STORES', 'INNER', 'BUSY', 'HEAP', 'TAKEN', 'MISSING', 'TRACE', 'STARTS', 'WRITES', 'SESSIONS', 'CAUSES',
            'FRONTS', 'APPS', 'WORKERS', 'DATABASES', 'CACHES', 'QUEUES', 'PROVIDERS', 'NODES', 'MONITORS', 'POOLS',
            'NEAR', 'LADDER', 'SERVE', 'ROUTES', 'NONE', 'ALERTS', 'CALLERS', 'METRICS', 'SPANS', 'CHANGES', 'OFTEN',
-           'CHATTER', 'FORMATS', 'TAIL', 'SPREAD', 'FIXED', 'CALM', 'FAMILIES', 'UNIT', 'OWN_LOG', 'LAGGING',
+           'CHATTER', 'FORMATS', 'OPEN', 'TAIL', 'SPREAD', 'FIXED', 'CALM', 'FAMILIES', 'UNIT', 'OWN_LOG', 'LAGGING',
            'CALL_LOG', 'CALL_TRACE', 'HEALTHY', 'Mechanism', 'row', 'draw_graph', 'draw_users', 'draw_servers',
            'calm_day', 'bottom_up', 'top_down', 'flow', 'hosted', 'strike', 'page', 'settle', 'draw_noise',
            'draw_scene', 'gauges', 'usual_values', 'crowd', 'deviations', 'calls_seen', 'findings', 'book', 'signal',
@@ -16,7 +16,7 @@ __all__ = ['APP', 'STORES', 'INNER', 'BUSY', 'HEAP', 'TAKEN', 'MISSING', 'TRACE'
 # %% ../nbs/20_incident.ipynb #f841a768
 import math
 
-# %% ../nbs/20_incident.ipynb #03c307f9
+# %% ../nbs/20_incident.ipynb #d4b0ac1d
 APP, STORES, INNER = ("app", "worker"), ("database", "queue"), ("app", "database", "cache", "queue")
 BUSY, HEAP, TAKEN, MISSING = "workers busy, run queue long", "heap near its limit", "handles for {to} all taken", "instances missing from rotation"
 TRACE, STARTS, WRITES, SESSIONS = "new exception template", "exits within seconds of start", "writes fail, reads work", "sessions near their maximum"
@@ -38,7 +38,7 @@ CAUSES = {
     "gc_pressure": row("C16", APP, "flag", 2, ("restart_service", "raise_heap"),
                        {"resources": HEAP, "runtime": "pauses align with collector lines"}, "", {"memory": .97, "cpu": .9}),
     "fd_exhausted": row("C33", APP, "build", 3, ("restart_service", "close_files"),
-                        {"connections": TAKEN, "resources": "open files at process limit"}, "open"),
+                        {"connections": TAKEN, "resources": "open files at process limit"}),
     # dependencies
     "provider_outage": row("C25", ("provider",), "", 4, ("switch_provider", "add_fallback"), {"runtime": "status page admits trouble"}),
     "provider_throttling": row("C25", ("provider",), "", 2, ("back_off", "raise_contract"), {"traffic": "account quota is spent"}),
@@ -348,7 +348,7 @@ def settle(g: dict, day: dict, i: int, cause: str, known: dict) -> list | None:
         strength, last = round(math.sqrt(weak * strong) if weak and strong else strength * change, 3), (points, ratio)
     return None
 
-# %% ../nbs/20_incident.ipynb #7caa97d2
+# %% ../nbs/20_incident.ipynb #2290b7ba
 CALLERS = ("front", *APP)
 METRICS = {**dict.fromkeys(CALLERS, ("errors", "p99", "p50", "requests", "cpu", "memory", "pool", "restarts")),
            "database": ("errors", "p99", "requests", "sessions", "cpu", "disk"),
@@ -381,12 +381,14 @@ def draw_noise(rng, g: dict) -> dict:
             "since": {n: min(0, onset + rng.randint(0, 6)) for n in names}, "format": {n: rng.choice(FORMATS) for n in names},
             "chatter": {n: [rng.choice(CHATTER[level]) for level in CHATTER] for n in names}}
 
+OPEN = .7       # share of the ways to fail that an application has: not each uses flags, pools, a heap of its own, ...
+
 def draw_scene(rng) -> dict:
     "A graph, its noise, and the incident that each possible fault makes."
     g = draw_graph(rng)
     day, names, kinds = draw_servers(rng, g), g["names"], g["kinds"]
     noise, order = draw_noise(rng, g), rng.sample(names, len(names))
-    sites = [(i, c) for c, r in CAUSES.items() for i, k in enumerate(kinds) if k in r["kinds"]]
+    sites = [(i, c) for c, r in CAUSES.items() for i, k in enumerate(kinds) if k in r["kinds"] and (k not in APP or rng.random() < OPEN)]
     known = {}
     found = {f"{names[i]}|{c}": hit for i, c in sites if kinds[i] != "monitor" and (hit := settle(g, day, i, c, known))}
     alerts = [a for a, _ in found.values()]
@@ -535,13 +537,13 @@ def book(topic: str) -> list:
            if r["findings"].get(topic, TRACE) not in shared | {TRACE}]
     return [(f"family{i}", f"{text}: {what}") for i, (text, what) in enumerate(FAMILIES[topic])] + own
 
-# %% ../nbs/20_incident.ipynb #6f0bc474
+# %% ../nbs/20_incident.ipynb #74ea6d00
 UNIT = {"errors": "errors %", "p99": "p99 ms", "p50": "p50 ms", "requests": "requests rps", "self": "self ms", "gap": "gap ms",
         "age": "oldest sample s", "drops": "drops pps"}
-OWN_LOG = {"exception": "unhandled exception in handler", "away": "requests turned away", "open": "cannot open connection"}
+OWN_LOG = {"exception": "unhandled exception in handler", "away": "requests turned away"}
 LAGGING = {**dict.fromkeys(CALLERS, "handler over its time budget"), "database": "statements over their usual time",
            "cache": "event loop late", "queue": "publishers held back"}
-CALL_LOG = {"refused": "cannot connect to {to}", "unresolved": "cannot resolve {to}", "rejected": "{to} rejects session",
+CALL_LOG = {**dict.fromkeys(("refused", "unresolved"), "cannot connect to {to}"), "rejected": "{to} rejects session",
             "inside": "{to} answers errors", **dict.fromkeys(("silent", "deadline"), "deadline passed calling {to}")}
 CALL_TRACE = {**dict.fromkeys(("refused", "unresolved", "rejected"), "calls to {to} fail before it"),
               **dict.fromkeys(("silent", "deadline"), "calls to {to} hit their deadline"),
@@ -638,7 +640,7 @@ def finding(t, s, check, text) -> list:
     if (s, check, text) not in t.plain: t.plain[s, check, text] = [signal(check, "trace" if check in ("code", "data") else "event", s, 0, text)]
     return t.plain[s, check, text]
 
-# %% ../nbs/20_incident.ipynb #ad28e252
+# %% ../nbs/20_incident.ipynb #b9455f94
 HEALTHY = {"z": {}, "calls": {}, "told": {}, "own": {},
            "exit": "", "late": (), "dark": (), "silent": (), "mute": (), "site": "", "change": "", "earlier": 0}
 
@@ -665,7 +667,7 @@ def state_of(t, site: str, cause: str) -> dict:
     z, calls = deviations(g, t.day, now, fault, t.usual, i, cause, dark), calls_seen(g, t.day, now, fault)
     own = {names[k]: OWN_LOG["exception"] for k in fault.get("own", NONE) if r["log"] == "exception" and g["kinds"][k] in APP}
     own |= {s: OWN_LOG["exception"] for s, bad in calls.items() if any(why == "invalid" for _, why in bad)}
-    if r["log"] in ("away", "open"): own[site] = OWN_LOG[r["log"]]
+    if r["log"] == "away": own[site] = OWN_LOG["away"]
     gone, late = [names[k] for k in dark], [s for k, s in enumerate(names[:g["n"]]) if now["self"][k] > 1.4 * t.day["self"][k]]
     node_too = [site] if cause == "node_down" else []
     return HEALTHY | come | {"z": z, "calls": calls, "own": own, "told": findings(g, now, fault, z, i, cause), "silent": gone, "late": late,
@@ -674,7 +676,7 @@ def state_of(t, site: str, cause: str) -> dict:
 class Telemetry:
     "All replies in one scene; for a fault, those that differ."
     def __init__(self, scene):
-        self.scene, self.g, self.under, self.plain = scene, scene["graph"], {}, {}
+        self.scene, self.g, self.plain, self.asked = scene, scene["graph"], {}, (None, {})
         self.flows = {}
         self.day = calm_day(self.g)
         self.usual, names = usual_values(self.g, self.day), self.g["names"]
@@ -705,19 +707,21 @@ class Telemetry:
             if new or s in state["late"] or s in state["mute"] or s == state["exit"]: yield ("logs", s, "warn"), logs(self, state, s, "warn")
             if new or s == state["site"]: yield ("changes", s), changes(self, state, s)
             if new or self.scene["kind"][s] == "node": yield ("node", s), node(self, state, s)
-    def differing(self, site, cause) -> dict:
+    def differing(self, fault) -> dict:
         "{call: signals} where a fault shows; single signals that are as ever are the same objects."
-        if (site, cause) in self.under: return self.under[site, cause]
-        state, out = state_of(self, site, cause), {}
+        asked = self.asked
+        if asked[0] is fault: return asked[1]
+        (site, cause), out = fault, {}
+        state = state_of(self, site, cause)
         told = [(("inspect", s, check), finding(self, s, check, text)) for (s, check), text in state["told"].items()]
         touched = {site, *state["z"], *state["calls"], *state["own"], *state["late"], *state["dark"]}
         for key, new in [*self.replies(state, [s for s in self.scene["entities"] if s in touched]), *told]:
             old = self.calm[key]
             if new != old: out[key] = [o if o == s else s for o, s in zip(old, new)] if len(old) == len(new) > 1 else new
-        self.under[site, cause] = out
+        self.asked = (fault, out)
         return out
 
-# %% ../nbs/20_incident.ipynb #c1d01682
+# %% ../nbs/20_incident.ipynb #f80c7fc1
 class Incident:
     "A service graph with one fault, under the contract of `openadapt.world`."
     name, submit, fields = "incident_triage", "diagnose_incident", ("service", "root_cause", "mitigation")
@@ -740,8 +744,9 @@ class Incident:
     def query(self, scene, fault, verb, args):
         held, key = self.held, (verb, *args.values())
         t = held[1] if held[0] is scene else self.telemetry(scene)
-        if key not in t.calm: key = (verb, *[args[a] for a in self.queries[verb]])          # arguments in another order
-        return t.calm[key] if fault is None else t.differing(*fault).get(key) or t.calm[key]
+        calm = t.calm.get(key)
+        if calm is None: calm = t.calm[key := (verb, *[args[a] for a in self.queries[verb]])]      # arguments in another order
+        return calm if fault is None else t.differing(fault).get(key) or calm
 
 # %% ../nbs/20_incident.ipynb #10ceccb3
 Mechanism = Incident    # the name under which the sandbox looks for it

@@ -93,7 +93,7 @@ def test_a_second_query_separates_a_confusable_pair(scenes, one, other, check):
             for x in by.get((one, a), []):
                 for y in by.get((other, a), []):
                     met += 1
-                    p, q, key = t.differing(x, one), t.differing(y, other), ("inspect", x, check)
+                    p, q, key = t.differing((x, one)), t.differing((y, other)), ("inspect", x, check)
                     assert p.get(key, t.calm[key]) != q.get(key, t.calm[key]), (x, y)
                     said = lambda d, k: {(s["slot"], code(s)) for s in d[k]}
                     shared = [k for k in p.keys() & q.keys() if k[0] != "inspect" and (said(p, k) & said(q, k)) - said(t.calm, k)]
@@ -181,7 +181,7 @@ def test_metrics_stay_in_their_range():
     for seed in range(20):
         scene = scene_of(seed); t = Telemetry(scene)
         for f in incident.faults(scene):
-            for signals in t.differing(*f).values():
+            for signals in t.differing(f).values():
                 for x in signals:
                     for m, v in x["values"].items():
                         most = 1.1 if m in ("cpu", "memory", "pool", "sessions", "disk", "hits") else 100 if m == "errors" else 1e9

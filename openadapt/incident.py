@@ -5,13 +5,13 @@
 # %% auto #0
 __all__ = ['APP', 'STORES', 'INNER', 'BUSY', 'HEAP', 'TAKEN', 'MISSING', 'TRACE', 'STARTS', 'WRITES', 'SESSIONS', 'CAUSES',
            'FRONTS', 'APPS', 'WORKERS', 'DATABASES', 'CACHES', 'QUEUES', 'PROVIDERS', 'NODES', 'MONITORS', 'POOLS',
-           'NEAR', 'LADDER', 'SERVE', 'ROUTES', 'NONE', 'ALERTS', 'CALLERS', 'METRICS', 'SPANS', 'CHANGES', 'OFTEN',
-           'CHATTER', 'FORMATS', 'OPEN', 'TAIL', 'SPREAD', 'FIXED', 'CALM', 'FAMILIES', 'UNIT', 'OWN_LOG', 'LAGGING',
-           'CALL_LOG', 'CALL_TRACE', 'HEALTHY', 'Mechanism', 'row', 'draw_graph', 'draw_users', 'draw_servers',
-           'calm_day', 'bottom_up', 'top_down', 'flow', 'hosted', 'strike', 'page', 'settle', 'draw_noise',
-           'draw_scene', 'gauges', 'usual_values', 'crowd', 'deviations', 'calls_seen', 'findings', 'book', 'signal',
-           'reading', 'measured', 'metrics', 'overview', 'node', 'logs', 'traces', 'changes', 'dependencies', 'finding',
-           'alarm_only', 'state_of', 'Telemetry', 'Incident']
+           'LADDER', 'SERVE', 'ROUTES', 'NONE', 'ALERTS', 'CALLERS', 'METRICS', 'SPANS', 'CHANGES', 'OFTEN', 'CHATTER',
+           'FORMATS', 'TAIL', 'SPREAD', 'FIXED', 'CALM', 'FAMILIES', 'UNIT', 'OWN_LOG', 'LAGGING', 'CALL_LOG',
+           'CALL_TRACE', 'HEALTHY', 'Mechanism', 'row', 'draw_graph', 'draw_users', 'draw_servers', 'calm_day',
+           'bottom_up', 'top_down', 'flow', 'hosted', 'strike', 'page', 'settle', 'draw_noise', 'draw_scene', 'gauges',
+           'usual_values', 'crowd', 'deviations', 'calls_seen', 'findings', 'book', 'signal', 'reading', 'measured',
+           'metrics', 'overview', 'node', 'logs', 'traces', 'changes', 'dependencies', 'finding', 'alarm_only',
+           'state_of', 'Telemetry', 'Incident']
 
 # %% ../nbs/20_incident.ipynb #f841a768
 import math
@@ -153,19 +153,18 @@ def draw_users(rng, kinds, apps, links) -> tuple:
         if k == "provider": links += [(a, j) for a in rng.sample(inner, rng.choice((1, 2)))]
     return sorted(set(links)), cached
 
-# %% ../nbs/20_incident.ipynb #4f159030
-NEAR = (0., .6)                                                       # share of edges with a near timeout, by scene
+# %% ../nbs/20_incident.ipynb #e099c879
 LADDER = (60, 100, 150, 250, 400, 600, 1000, 1500, 2500, 5000)        # timeouts that people set, in ms
 SERVE = {"front": (5, 10), "app": (5, 25), "worker": (20, 40), "database": (4, 10), "cache": (.8, 2), "queue": (2, 5), "provider": (40, 90)}
 ROUTES = {"front": (.5, 1), "app": (.1, .6)}                          # our part of its traffic; of the others .05 to .3
 
-def draw_servers(rng, g: dict) -> dict:
+def draw_servers(rng, g: dict, near: tuple = (0., .6), counted: tuple = (.1, .1, 1.)) -> dict:
     "Give a graph its numbers, and return its normal day."
-    n, kinds, r, near = g["n"], g["kinds"], rng.uniform, rng.uniform(*NEAR)
-    g["load"] = r(150, 500)
+    n, kinds, r = g["n"], g["kinds"], rng.uniform
+    near, g["load"] = r(*near), r(150, 500)
     g["serve"], g["rest"] = [r(*SERVE[k]) for k in kinds[:n]], [r(.2, .5) for _ in range(n)]
     g["base"], g["routes"] = [r(.0002, .0007) for _ in range(n)], [r(*ROUTES.get(k, (.05, .3))) for k in kinds[:n]]
-    g["counted"] = [rng.choice((.1, .1, 1.)) for _ in range(n)]         # of failures that begin here: what aborts a request seldom lives to count it
+    g["counted"] = [rng.choice(counted) for _ in range(n)]             # of failures that begin here: what aborts a request seldom lives to count it
     g["edges"] = []
     for i, j in g["links"]:
         via, later = kinds[j] == "database" and i in g["cached"], kinds[i] == "queue"
@@ -348,7 +347,7 @@ def settle(g: dict, day: dict, i: int, cause: str, known: dict) -> list | None:
         strength, last = round(math.sqrt(weak * strong) if weak and strong else strength * change, 3), (points, ratio)
     return None
 
-# %% ../nbs/20_incident.ipynb #2290b7ba
+# %% ../nbs/20_incident.ipynb #b41935e0
 CALLERS = ("front", *APP)
 METRICS = {**dict.fromkeys(CALLERS, ("errors", "p99", "p50", "requests", "cpu", "memory", "pool", "restarts")),
            "database": ("errors", "p99", "requests", "sessions", "cpu", "disk"),
@@ -366,13 +365,13 @@ CHATTER = {"ERROR": ("record not found", "invalid argument in request", "client 
            "INFO": ("batch finished", "cleanup done", "settings loaded", "workers recycled")}
 FORMATS = ("{level} {said}", "level={level} {said}", "[{level}] {said}")
 
-def draw_noise(rng, g: dict) -> dict:
+def draw_noise(rng, g: dict, movers: int = 4) -> dict:
     "Noise, movers, chatter and changes of every entity."
     names, kinds, onset = g["names"], g["kinds"], -rng.randint(4, 56)
     noise = {n: {m: round(rng.uniform(-1.6, 1.6), 2) for m in (*METRICS[k], *SPANS * (k in CALLERS))} for n, k in zip(names, kinds)}
-    for i in rng.sample(range(len(names)), 4):
-        movers = [m for m in ("requests", "cpu", "memory", "hits", "sockets", "age") if m in METRICS[kinds[i]]]
-        if movers: m = rng.choice(movers); noise[names[i]][m] = round(rng.uniform(6.5, 9), 2) * (-1 if m == "hits" else 1)
+    for i in rng.sample(range(len(names)), movers):
+        free = [m for m in ("requests", "cpu", "memory", "hits", "sockets", "age") if m in METRICS[kinds[i]]]
+        if free: m = rng.choice(free); noise[names[i]][m] = round(rng.uniform(6.5, 9), 2) * (-1 if m == "hits" else 1)
     def changes(k):
         kinds = rng.choices(OFTEN[k], k=3)
         ago = [onset - rng.randint(0, 25), onset - rng.randint(30, 100), rng.randint(onset, 0)]
@@ -381,14 +380,18 @@ def draw_noise(rng, g: dict) -> dict:
             "since": {n: min(0, onset + rng.randint(0, 6)) for n in names}, "format": {n: rng.choice(FORMATS) for n in names},
             "chatter": {n: [rng.choice(CHATTER[level]) for level in CHATTER] for n in names}}
 
-OPEN = .7       # share of the ways to fail that an application has: not each uses flags, pools, a heap of its own, ...
-
-def draw_scene(rng) -> dict:
+def draw_scene(
+    rng,
+    near: tuple = (0., .6),            # share of edges with a near timeout: one scene draws between these
+    counted: tuple = (.1, .1, 1.),     # shares of the failures that begin with a service that it may count
+    movers: int = 4,                   # entities with a metric that is off in every world
+    ways: float = .7,                  # share of the ways to fail that an application has: not each uses flags, a heap of its own, ...
+) -> dict:
     "A graph, its noise, and the incident that each possible fault makes."
     g = draw_graph(rng)
-    day, names, kinds = draw_servers(rng, g), g["names"], g["kinds"]
-    noise, order = draw_noise(rng, g), rng.sample(names, len(names))
-    sites = [(i, c) for c, r in CAUSES.items() for i, k in enumerate(kinds) if k in r["kinds"] and (k not in APP or rng.random() < OPEN)]
+    day, names, kinds = draw_servers(rng, g, near, counted), g["names"], g["kinds"]
+    noise, order = draw_noise(rng, g, movers), rng.sample(names, len(names))
+    sites = [(i, c) for c, r in CAUSES.items() for i, k in enumerate(kinds) if k in r["kinds"] and (k not in APP or rng.random() < ways)]
     known = {}
     found = {f"{names[i]}|{c}": hit for i, c in sites if kinds[i] != "monitor" and (hit := settle(g, day, i, c, known))}
     alerts = [a for a, _ in found.values()]

@@ -14,8 +14,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TimeElapsedColumn
-from rich.table import Table
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Column, Table
 from .core import OpenAdaptError
 
 # %% ../nbs/71_cli.ipynb #c972a971
@@ -56,7 +56,7 @@ def run(
     policy: Annotated[str, typer.Option(help="A model: tiny, a folder, or a hub id.")] = "tiny",
     resume: Annotated[Path | None, typer.Option(help="Continue this run folder.")] = None,
     runs: Annotated[Path, typer.Option(help="Where run folders go.")] = Path("artifacts/runs"),
-    set: Annotated[list[str] | None, typer.Option(help="A parameter, as name=value; may be repeated. See openadapt.pipeline.PARAMS.")] = None,
+    set: Annotated[list[str] | None, typer.Option(help="A parameter, as name=value; may be repeated. An unknown name lists them all.")] = None,
 ):
     "Design, validate, train, evaluate and report, from one prompt."
     from openadapt.pipeline import PARAMS, finished, new_run, read_json, read_params, run_pipeline
@@ -70,7 +70,7 @@ def run(
     else:
         console.print(f"run {folder}")
         columns = ("{task.description:9}", BarColumn(24), "{task.percentage:3.0f}%", TimeElapsedColumn(),
-                   "{task.fields[left]}", "{task.fields[words]}")
+                   "{task.fields[left]}", TextColumn("{task.fields[words]}", table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1)))
         try:
             with Progress(*columns, console=console) as bars, Watch(folder, bars) as watch: run_pipeline(folder, watch.started)
         except KeyboardInterrupt:
@@ -103,7 +103,7 @@ def design(
 @app.command()
 def validate(
     dir: Annotated[Path, typer.Argument(help="An environment package.")],
-    n: Annotated[int, typer.Option(min=1, help="Seeds per check.")] = 60,
+    n: Annotated[int, typer.Option(min=40, help="Seeds per check.")] = 60,
     json_: Annotated[bool, typer.Option("--json", help="Print the certificate.")] = False,
     allow_weak: Annotated[bool, typer.Option(help="Accept a sandbox below level 2.")] = False,
 ):

@@ -42,7 +42,8 @@ class Domain:
 # %% ../nbs/32_designer.ipynb #931ac22a
 WEB = Domain(
     title="web services",
-    words="web service *microservice *backend api *http request website app application endpoint checkout storefront *ecommerce shop server latency",
+    words="""web service *microservice *backend api *http request website app application endpoint checkout
+    payment billing cart catalog inventory storefront *ecommerce shop server latency""",
     fields=("service", "root_cause", "mitigation"), fronts="web gateway storefront",
     names="cart catalog orders search users payments stock shipping reviews pricing",
     metrics={"latency": (40, 200, .05), "cpu": (30, 50, .05), "errors": (20, 60, .05)},
@@ -239,7 +240,7 @@ def render_mechanism(
 ) -> str:
     "Python source of a mechanism of this domain."
     d, rows = DOMAINS[kind], draw_causes(DOMAINS[kind], rng)
-    own = [n for n in d.names.split() if n not in names]
+    own = [n for n in d.names.split() if n.rstrip("s") not in {x.rstrip("s") for x in names}]
     tables = {
         "name": kind, "description": f"Incidents in {d.title}: {len(rows)} causes", "fields": d.fields,
         "remedies": {r[2]: r[5] for r in rows}, "causes": {r[2]: (r[0], r[1], r[3], r[4]) for r in rows},

@@ -45,7 +45,7 @@ def check_params(params: dict) -> None:
     for k, v in params.items():
         if k not in PARAMS: raise OpenAdaptError(f"unknown parameter {k!r}: use {', '.join(PARAMS)}")
         if type(v) is not type(PARAMS[k]): raise OpenAdaptError(f"parameter {k} must be {type(PARAMS[k]).__name__}, not {v!r}")
-        least = int(k not in ("seed", "lora"))
+        least = {"seed": 0, "lora": 0, "validation_seeds": 40}.get(k, 1)      # with fewer than 40 seeds no floor can be proven
         if isinstance(v, int) and v < least: raise OpenAdaptError(f"parameter {k} must be at least {least}, not {v}")
     check_prompt(params.get("prompt", PARAMS["prompt"]))
     if params.get("track", "none") not in ("none", "wandb"): raise OpenAdaptError(f"parameter track must be none or wandb, not {params['track']!r}")

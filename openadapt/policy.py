@@ -208,7 +208,7 @@ def check_copying(model, tokenizer, pool, policy, seeds: list[int], least: float
     share = copying(model, tokenizer, pool, policy, seeds)
     if share < least:
         raise OpenAdaptError(f"where the warm-started policy names an entity, only {share:.0%} of its probability falls on entities of the scene "
-                             f"(at least {least:.0%}): reinforcement would find no success; give the warm start more steps or time")
+                             f"(at least {least:.0%}): reinforcement would find no success; begin anew with more warm_steps")
     return share
 
 # %% ../nbs/50_policy.ipynb #2e677d2a

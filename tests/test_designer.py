@@ -1,14 +1,15 @@
 """The Designer: offline mechanisms keep the contract, and a scripted model's replies are repaired or refused cleanly."""
-import json, os, subprocess, sys
+import json, os, re, subprocess, sys
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 
 import pytest
 
 from openadapt.core import OpenAdaptError, keyed_rng
 from openadapt.designer import (DOMAINS, LLM, DesignFailed, UnknownDomain, check_source, design, draw_causes, llm_from_env, load_prompt, names_in,
-                                score)
+                                read_prompt, score)
 from openadapt.eci import TIERS, Rejected, prepare_tiers
 from openadapt.world import LocalMechanism, View, all_calls, build_world, draw_truth
 
@@ -106,6 +107,11 @@ def test_prompts_that_cannot_be_read(prompt):
                                           ("why are data pipelines late", "data_pipelines"), ("root cause analysis for mysql", "databases"),
                                           ("restore a failing backend", "web_services"), ("Airflow DAG failures", "data_pipelines")])
 def test_domain_is_found(prompt, kind): assert next(iter(score(prompt))) == kind and design(prompt).card["domain"] == kind
+
+
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("prompt", re.findall(r'(?:PROMPT=|openadapt run )"([^"…]+)"', README))
+def test_prompts_of_the_readme_are_understood(prompt): read_prompt(prompt)
 
 
 def test_names_of_the_prompt_become_entities_and_code_does_not():

@@ -4,13 +4,12 @@
 
 # %% auto #0
 __all__ = ['TIERS', 'BUDGET', 'TIGHT', 'TIGHT_MOST', 'NOISE', 'SURE', 'TRIES', 'WRAPPERS', 'Rejected', 'Unfit', 'keep', 'shown',
-           'drop_readings', 'crossed', 'cross_readings', 'lose_family', 'plant_decoy', 'plant_changes', 'lie',
-           'hide_traces', 'refusals', 'wrapped', 'tight', 'prepare_tiers', 'prepare', 'Pool']
+           'drop_readings', 'crossed', 'cross_readings', 'false_findings', 'lose_family', 'plant_decoy',
+           'plant_changes', 'lie', 'hide_traces', 'refusals', 'wrapped', 'tight', 'prepare_tiers', 'prepare', 'Pool']
 
 # %% ../nbs/12_eci.ipynb #f4375860
 import math, os, random, time
 from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from threading import Lock, Thread
 import numpy as np
@@ -44,7 +43,7 @@ def shown(view: View, kind=None, source=None, genuine=False) -> list[int]:
     mask = view.genuine() if genuine else view.world.evidence
     return [r for r, s in sorted(view.shown.items()) if mask[r] and (kind is None or s["kind"] == kind) and (source is None or s["source"] == source)]
 
-# %% ../nbs/12_eci.ipynb #12eaa107
+# %% ../nbs/12_eci.ipynb #7af24202
 def drop_readings(view: View, rng: random.Random, share: float = .08) -> None:
     "Hide a share of the symptoms, one at a time."
     symptoms = shown(view, genuine=True)
@@ -56,13 +55,24 @@ def crossed(value: float, usual: float, spread: float, push: float, calm: float)
     if min(value, usual) >= 0 > usual + z * spread: z = abs(z)
     return [round(usual + z * spread, 4), usual, spread]
 
-def cross_readings(view: View, rng: random.Random, share: float = .08) -> None:
+def cross_readings(view: View, rng: random.Random, share: float = .12) -> None:
     "Let metrics cross the abnormal line, either way."
     metrics = [r for r in shown(view) if any(map(is_metric, view.shown[r]["values"].values()))]
     for r in rng.sample(metrics, math.ceil(share * len(metrics))):
         s, push, calm = view.shown[r], rng.choice([-1, 1]) * rng.uniform(7, 10), rng.uniform(-1.5, 1.5)
         values = {k: crossed(*v, push, calm) if is_metric(v) else v for k, v in s["values"].items()}
         keep(view, {r: s | {"values": values}})
+
+def false_findings(view: View, rng: random.Random, share: float = .2) -> None:
+    "Show a share of the readings that would prove a rival, one reading of a rival at most."
+    w, found = view.world, {}
+    for r in shown(view):
+        if w.codes[0, r] != w.healthy[r]: continue
+        codes, counts = np.unique(w.codes[:, r], return_counts=True)
+        for f in np.flatnonzero(np.isin(w.codes[:, r], codes[counts == 1])).tolist():
+            if f and r in w.tables[f]: found.setdefault(f, []).append(r)
+    for f in rng.sample(sorted(found), math.ceil(share * len(found))):
+        r = rng.choice(found[f]); keep(view, {r: w.tables[f][r]})
 
 def lose_family(view: View, rng: random.Random) -> None:
     "Hide all metrics, logs or traces of one of the three most deviating entities."
@@ -115,8 +125,9 @@ def refusals(spec, seed: int, share: float = .4) -> set:
         if all(set(rs) - refused - {r} for rs in spec.remedies.values()): refused.add(r)
     return refused
 
-# %% ../nbs/12_eci.ipynb #47245609
-WRAPPERS = {2: (drop_readings, cross_readings, lose_family), 3: (plant_decoy, plant_changes, lose_family), 4: (lie, hide_traces)}
+# %% ../nbs/12_eci.ipynb #f410c07e
+WRAPPERS = {2: (drop_readings, cross_readings, false_findings, lose_family), 3: (plant_decoy, plant_changes, false_findings, lose_family),
+            4: (lie, hide_traces)}
 
 def wrapped(view: View, wrappers, noise: float, *key) -> tuple:
     "One draw of edits on a copy of `view`: (view, decoys planted, ceiling player, whether it is provable and fair)."
@@ -210,11 +221,6 @@ class Pool:
         chunks = [todo[i:i + 16] for i in range(0, len(todo), 16)]
         if not chunks: return
         with ProcessPoolExecutor(workers, get_context("spawn"), _end_with, (os.getpid(),)) as executor:
-            try:
-                for i, done in enumerate(executor.map(_prepare_seeds, [open_mechanism] * len(chunks), chunks), 1):
-                    self.worlds |= dict(done)
-                    if progress: progress(min(16 * i, len(todo)))
-            except BrokenProcessPool as e:
-                have = sum(s in self.worlds for s in todo)
-                raise OpenAdaptError(f"a process that prepares worlds of {self.spec.name} was killed after {have} of {len(todo)} seeds: "
-                                     "most likely memory ran out; free some, or give fill fewer workers") from e
+            for i, done in enumerate(executor.map(_prepare_seeds, [open_mechanism] * len(chunks), chunks), 1):
+                self.worlds |= dict(done)
+                if progress: progress(min(16 * i, len(todo)))

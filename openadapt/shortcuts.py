@@ -6,7 +6,7 @@
 __all__ = ['PLACES', 'ROLES', 'DOUBT', 'SURE', 'HABITS', 'TROUBLE', 'play', 'oracle', 'answer', 'gist', 'mentioned', 'paths_to',
            'read_call', 'places', 'told_of', 'Experience', 'entropy', 'deviates', 'query_args', 'question', 'walk',
            'settle', 'conclude', 'name', 'greedy', 'investigator', 'strong', 'investigators', 'responder',
-           'keyword_vote', 'depths', 'shortcuts', 'sweep']
+           'keyword_vote', 'shortcuts', 'deepest', 'sweep']
 
 # %% ../nbs/21_shortcuts.ipynb #a1c647c9
 import json, random, re
@@ -347,7 +347,7 @@ def responder(know: Experience, habits: dict = HABITS):
         return Move(final.action_type, params, sure, final.reasoning)
     return policy
 
-# %% ../nbs/21_shortcuts.ipynb #f6f2f866
+# %% ../nbs/21_shortcuts.ipynb #8a50f7ab
 def keyword_vote(spec, texts) -> str | None:
     "The cause whose name shares the most words with `texts`; None when none does."
     words = Counter(w for t in texts for w in re.findall(r"[a-z]+", t.lower()))
@@ -356,14 +356,6 @@ def keyword_vote(spec, texts) -> str | None:
     return best if votes[best] else None
 
 TROUBLE = re.compile(r"error|fail|fatal|exception|refused|denied|timeout|deadline|killed|crash", re.I)
-
-def depths(episode: Episode) -> dict:
-    "Hops from the alert's entity, by the longest way."
-    hops, front = {episode.alert[0]: 0}, [episode.alert[0]]
-    while front and max(hops.values()) < len(episode.entities):
-        front = [d for e in front for d in episode.depends_on.get(e, [])]
-        hops |= dict.fromkeys(front, max(hops.values()) + 1)
-    return hops
 
 def shortcuts(know: Experience) -> dict:
     "Name -> policy."
@@ -391,9 +383,6 @@ def shortcuts(know: Experience) -> dict:
     early = lambda ss: -min([s[2] for s in ss if any(s[4].values()) or TROUBLE.search(s[3])], default=10**6)
     errors = lambda ss: sum(bool(TROUBLE.search(s[3])) for s in ss)
     hits = lambda ss: sum(any(w in c for c in know.spec.remedies) for s in ss for w in re.findall(r"[a-z]{4,}", s[3].lower()))
-    def deepest(episode, rng):
-        hops = depths(episode)
-        return max(episode.entities, key=lambda e: (bool(deviates(episode, e)), hops.get(e, 0), rng.random()))
     found = {"random": random_policy,
              "constant": survey("log", lambda ep, rng: (sorted(ep.entities)[0], usual)),
              "alert": survey("log", lambda ep, rng: (ep.alert[0],)),
@@ -401,16 +390,27 @@ def shortcuts(know: Experience) -> dict:
              "earliest": survey("log", lambda ep, rng: (by(ep, rng, early),)),
              "latest_change": survey("event", lambda ep, rng: (by(ep, rng, late),)),
              "most_errors": survey("log", lambda ep, rng: (by(ep, rng, errors),)),
-             "deepest": survey("metric", lambda ep, rng: (deepest(ep, rng),)),
              "keyword": survey("log", lambda ep, rng: (by(ep, rng, hits),))}
     nothing = [c for c in know.spec.remedies if re.match("(no|none|nothing)(_|$)", c)]
     if nothing: found["always_none"] = survey("log", lambda ep, rng: (ep.alert[0], nothing[0]))
     return found
 
+# %% ../nbs/21_shortcuts.ipynb #a33b2fec
+def deepest(know: Experience):
+    "The policy that reads the metrics of all and blames the last one down the graph that deviates."
+    def policy(episode, rng):
+        for e in episode.entities:
+            if episode.budget - episode.steps > 1 and (move := question(episode, know.verb("metric"), e)): return move
+        hops, front = {}, [episode.alert[0]]
+        while front and len(hops) < len(episode.entities):
+            hops |= {e: len(hops) for e in front}
+            front = [d for e in front for d in episode.depends_on.get(e, []) if d not in hops]
+        return conclude(know, episode, max(episode.entities, key=lambda e: (bool(deviates(episode, e)), hops.get(e, 0), rng.random())))
+    return policy
+
 def sweep(know: Experience):
     "The policy that puts the checks which settle most to every entity, until a reply tells."
-    worth = Counter()
-    for calls in know.settled.values(): worth += calls
+    worth = sum(know.settled.values(), Counter())
     def policy(episode, rng):
         sure = {e: max(know.belief(episode, e).values()) for e in episode.entities}
         best = max(sure, key=sure.get)

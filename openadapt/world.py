@@ -68,7 +68,7 @@ def read_spec(raw: dict) -> Spec:
                  "static.prior", f"prior of {c!r} is not a positive weight of a known cause")
     return spec
 
-# %% ../nbs/10_world.ipynb #da3e4a84
+# %% ../nbs/10_world.ipynb #666cd62a
 def all_calls(queries: dict, entities: list) -> list[tuple[str, dict]]:
     "Every call that an agent can make in a scene, in a fixed order."
     return [(verb, dict(zip(args, values))) for verb, args in queries.items()
@@ -97,8 +97,8 @@ class LocalMechanism:
     def briefs(self, scene, faults) -> list: return [self.brief(scene, f) for f in faults]
     def query(self, scene, fault, verb, args) -> list: return self.mechanism.query(scene, fault, verb, args)
     def table(self, scene, faults) -> list:
-        calls = all_calls(self.spec.queries, scene["entities"])
-        return [[self.query(scene, f, verb, args) for verb, args in calls] for f in faults]
+        calls, query = all_calls(self.spec.queries, scene["entities"]), self.mechanism.query
+        return [[query(scene, f, verb, args) for verb, args in calls] for f in faults]
     def close(self): pass
 
 # %% ../nbs/10_world.ipynb #557a7a01

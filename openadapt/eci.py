@@ -10,6 +10,7 @@ __all__ = ['TIERS', 'BUDGET', 'TIGHT', 'TIGHT_MOST', 'NOISE', 'SURE', 'TRIES', '
 # %% ../nbs/12_eci.ipynb #f4375860
 import math, os, random, time
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from threading import Lock, Thread
 import numpy as np
@@ -221,6 +222,11 @@ class Pool:
         chunks = [todo[i:i + 16] for i in range(0, len(todo), 16)]
         if not chunks: return
         with ProcessPoolExecutor(workers, get_context("spawn"), _end_with, (os.getpid(),)) as executor:
-            for i, done in enumerate(executor.map(_prepare_seeds, [open_mechanism] * len(chunks), chunks), 1):
-                self.worlds |= dict(done)
-                if progress: progress(min(16 * i, len(todo)))
+            try:
+                for i, done in enumerate(executor.map(_prepare_seeds, [open_mechanism] * len(chunks), chunks), 1):
+                    self.worlds |= dict(done)
+                    if progress: progress(min(16 * i, len(todo)))
+            except BrokenProcessPool as e:
+                have = sum(s in self.worlds for s in todo)
+                raise OpenAdaptError(f"a process that prepares worlds of {self.spec.name} was killed after {have} of {len(todo)} seeds: "
+                                     "most likely memory ran out; free some, or give fill fewer workers") from e

@@ -69,8 +69,7 @@ def false_findings(view: View, rng: random.Random, share: float = .2) -> None:
     w, found = view.world, {}
     for r in shown(view):
         if w.codes[0, r] != w.healthy[r]: continue
-        codes, counts = np.unique(w.codes[:, r], return_counts=True)
-        for f in np.flatnonzero(np.isin(w.codes[:, r], codes[counts == 1])).tolist():
+        for f in np.flatnonzero(w.sole[:, r]).tolist():
             if f and r in w.tables[f]: found.setdefault(f, []).append(r)
     for f in rng.sample(sorted(found), math.ceil(share * len(found))):
         r = rng.choice(found[f]); keep(view, {r: w.tables[f][r]})
@@ -91,10 +90,8 @@ def plant_decoy(view: View, rng: random.Random, share: float = .3) -> set:
     if not elsewhere: return set()
     gap = {f: int((w.codes[f] != w.codes[0])[w.evidence].sum()) for f in elsewhere}
     rival = min(elsewhere, key=lambda f: (gap[f], rng.random()))
-    others = np.delete(w.codes, rival, 0)
     typical = w.evidence & (w.codes[rival] != w.healthy) & (w.codes[rival] >= 0) & (w.codes[rival] != w.codes[0])
-    proof = (others != w.codes[rival]).all(0)
-    signs = np.flatnonzero(typical & ~proof).tolist()
+    signs = np.flatnonzero(typical & ~w.sole[rival]).tolist()             # never its proof
     planted = [r for r in rng.sample(signs, math.ceil(share * len(signs))) if keep(view, {r: w.tables[rival][r]})]
     return {w.faults[rival][0]} if planted else set()
 

@@ -204,7 +204,7 @@ def render(signal: dict) -> str:
     reading = lambda v: f"{_short(v[0])}/{_short(v[1])} {_said[z_class(v)]}" if is_metric(v) else str(v)
     return signal["text"].format_map({k: reading(v) for k, v in signal["values"].items()})
 
-# %% ../nbs/10_world.ipynb #6255333c
+# %% ../nbs/10_world.ipynb #3f006c98
 @dataclass
 class World:
     "One scene with one fault, tabulated."
@@ -231,9 +231,13 @@ class World:
         "(calls, readings) float32: 1 where a reading belongs to a call."
         return (np.arange(len(self.calls))[:, None] == [c for c, _ in self.readings]).astype(np.float32)
     @cached_property
-    def alone(self) -> np.ndarray:
-        "(readings,) bool: the truth shows what no rival shows."
-        return (self.codes[1:] != self.codes[0]).all(0)
+    def sole(self) -> np.ndarray:
+        "(faults, readings) bool: a fault shows what no other fault shows."
+        order, ends = self.codes.argsort(0), np.ones((1, len(self.readings)), bool)
+        new = np.concatenate([ends, np.diff(np.take_along_axis(self.codes, order, 0), axis=0) != 0, ends])
+        sole = np.empty(self.codes.shape, bool)
+        np.put_along_axis(sole, order, new[:-1] & new[1:], 0)
+        return sole
     @cached_property
     def outcomes(self) -> np.ndarray:
         "(calls, faults) whole numbers: the same for two faults that give the same reply to a call, of its own for each call."
@@ -340,7 +344,7 @@ def tabulate(mechanism, seed, scene, faults, brief) -> World:
             for r, (s, n) in found.items(): tables[-1][r], row[r] = s, n
     return World(seed, mechanism.spec, scene, brief, list(faults), calls, list(index), codes[:-1], codes[-1], tables, np.array(evidence, bool), book)
 
-# %% ../nbs/10_world.ipynb #4a7abfac
+# %% ../nbs/10_world.ipynb #edcf6631
 class View:
     "What an agent could see: the true table, as wrapped by a tier."
     def __init__(self, world: World):
@@ -383,7 +387,7 @@ class View:
         return w.evidence & (self.codes >= 0) & (self.codes == w.codes[0]) & (w.codes[0] != w.healthy)
     def proofs(self) -> np.ndarray:
         "(readings,) genuine symptoms that no rival shows."
-        return self.genuine() & self.world.alone
+        return self.genuine() & self.world.sole[0]
 
 # %% ../nbs/10_world.ipynb #ff4a2021
 def oracle_calls(view: View) -> list[int] | None:

@@ -1,10 +1,11 @@
 "Worlds are made fast, and stay what they were to the byte."
-import json, os, subprocess, sys
+import json, os, subprocess, sys, time
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from openadapt.bench import items_per_second
 from openadapt.core import OpenAdaptError, keyed_rng, sha256_text
 from openadapt.eci import Pool
 from openadapt.world import LocalMechanism, Relay, View, build_world, ceiling_player, freeze, oracle_calls
@@ -53,3 +54,12 @@ def test_the_command_measures_and_says_what_it_does_not_know(tmp_path):
         assert f["value"] is None and f["note"].startswith("not run") or f["n"] >= 1 and f["value"] >= 0, key
     assert {f"{env}.{key}" for env in ("incident_triage", "designed") for key in ("worlds.eci1", "worlds.eci5", "episode_resets", "openenv_steps")} \
         <= set(record["figures"])
+
+
+def test_a_slow_data_set_is_given_up():
+    "In the main thread: the time limit is an alarm, and nbdev_test runs notebooks beside it."
+    class Slow:
+        def __len__(self): return 1
+        def __getitem__(self, i): time.sleep(9)
+    assert items_per_second(list(range(10**6)), .01, 1.) > 0
+    assert items_per_second(Slow(), .01, .05) == 0

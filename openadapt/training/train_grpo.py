@@ -6,6 +6,7 @@ The work folder stands beside the output, named like it with `.work`; the same c
 finished one anew."""
 import argparse
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -50,6 +51,7 @@ def main() -> None:
     p.add_argument("--warm-steps", type=int, default=250, help="imitation steps before GRPO; with far fewer the policy does not yet copy names")
     p.add_argument("--train-seeds", type=int, default=300, help="worlds to train on")
     a = p.parse_args()
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")          # as in the command: torch's waiting threads soon sleep
     try: rows = train_episodes(a.episodes, a.output, a.seed, a.warm_steps, a.train_seeds)
     except (OpenAdaptError, OSError) as e: sys.exit(f"train_grpo: {e}")
     print(f"{len(rows)} steps, {sum(r['episodes'] for r in rows)} episodes: {a.output}")

@@ -4,18 +4,17 @@
 
 # %% auto #0
 __all__ = ['PROMPT', 'GOALS', 'BENCHES', 'figure', 'middle', 'met', 'worlds_per_second', 'moves_for', 'play_groups',
-           'resets_and_steps', 'limit', 'items_per_second', 'reasoning_gym', 'share_waiting', 'bench_env', 'versions',
-           'one_core', 'run_bench', 'bench_table']
+           'resets_and_steps', 'limit', 'items_per_second', 'reasoning_gym', 'share_waiting', 'bench_env', 'one_core',
+           'run_bench', 'bench_table']
 
-# %% ../nbs/62_bench.ipynb #e2176c4b
+# %% ../nbs/62_bench.ipynb #6a8a9d0a
 import io, os, platform, shlex, signal, statistics, time
 from contextlib import contextmanager, redirect_stdout
-from importlib import metadata
 from pathlib import Path
 from rich import box
 from rich.markup import escape
 from rich.table import Table
-from .core import OpenAdaptError, keyed_rng, read_jsonl, split_seeds, write_json
+from .core import OpenAdaptError, installed, keyed_rng, read_jsonl, split_seeds, write_json
 from .designer import design
 from .eci import TIERS, Pool, Rejected, prepare_tiers
 from .env import Episode, InvestigationAction, InvestigationEnvironment
@@ -138,13 +137,7 @@ def bench_env(quick: bool):
 
 BENCHES = {"env": bench_env}
 
-# %% ../nbs/62_bench.ipynb #abd63e46
-def versions() -> dict:
-    "Of what a figure depends on."
-    installed = {d.metadata["Name"].lower().replace("_", "-") for d in metadata.distributions()}
-    used = [p for p in ("openadapt", "numpy", "openenv", "reasoning-gym") if p in installed]
-    return {"python": platform.python_version(), "machine": f"{platform.machine()}, {os.cpu_count()} cores"} | {p: metadata.version(p) for p in used}
-
+# %% ../nbs/62_bench.ipynb #1905bb58
 @contextmanager
 def one_core():
     "Keep this process, and what it starts, on one core."
@@ -162,7 +155,8 @@ def run_bench(
     "Run a benchmark and write its record."
     if name not in BENCHES: raise OpenAdaptError(f"no benchmark is called {name!r}: use {', '.join(BENCHES)}")
     command = shlex.join(["openadapt", "bench", name, *(["--quick"] if quick else [])])
-    record = {"name": name, "command": command, "versions": versions(), "figures": {}}
+    versions = installed("openadapt", "numpy", "openenv", "reasoning-gym") | {"machine": f"{platform.machine()}, {os.cpu_count()} cores"}
+    record = {"name": name, "command": command, "versions": versions, "figures": {}}
     record["figures"]["machine.load_before"] = figure(round(os.getloadavg()[0], 2), "processes", 1, goal="<= 0.5")
     with one_core():
         for key, fig in BENCHES[name](quick): record["figures"][key] = fig; progress(key, fig)

@@ -6,7 +6,7 @@
 __all__ = ['app', 'console', 'run_name', 'Watch', 'run', 'read_setting', 'design', 'validate', 'serve', 'report', 'bench',
            'doctor', 'main']
 
-# %% ../nbs/71_cli.ipynb #eef2c055
+# %% ../nbs/71_cli.ipynb #2921ddce
 import json, os, re, sys, threading
 from datetime import datetime
 from pathlib import Path
@@ -49,7 +49,7 @@ class Watch:
         self.stop.set(); self.thread.join()
         if self.task is not None and error[0] is None: self.bars.update(self.task, completed=1, total=1, left="")
 
-# %% ../nbs/71_cli.ipynb #87e682e5
+# %% ../nbs/71_cli.ipynb #8fb0d2d7
 @app.command()
 def run(
     prompt: Annotated[str, typer.Argument(help="What to train for.")] = "",
@@ -87,7 +87,7 @@ def read_setting(text: str, params: dict) -> tuple:
     try: return name, type(params[name])(value)
     except ValueError: raise OpenAdaptError(f"parameter {name} must be {type(params[name]).__name__}, not {value!r}") from None
 
-# %% ../nbs/71_cli.ipynb #de2a54b9
+# %% ../nbs/71_cli.ipynb #f3cf1df9
 @app.command()
 def design(
     prompt: Annotated[str, typer.Argument(help="What to train for.")],
@@ -103,12 +103,13 @@ def design(
 @app.command()
 def validate(
     dir: Annotated[Path, typer.Argument(help="An environment package.")],
-    n: Annotated[int, typer.Option(min=40, help="Seeds per check.")] = 60,
+    n: Annotated[int, typer.Option(help="Seeds per check.")] = 60,
     json_: Annotated[bool, typer.Option("--json", help="Print the certificate.")] = False,
     allow_weak: Annotated[bool, typer.Option(help="Accept a sandbox below level 2.")] = False,
 ):
     "Prove an environment at every tier; exit code 1 when a check fails."
-    from openadapt.validator import validate
+    from openadapt.validator import LEAST_SEEDS, validate
+    if n < LEAST_SEEDS: raise OpenAdaptError(f"--n {n}: floors are proven with at least {LEAST_SEEDS} seeds")
     if not (dir / "mechanism.py").exists(): raise OpenAdaptError(f"{dir} is not an environment package: it has no mechanism.py")
     try: source = (dir / "mechanism.py").read_text(encoding="utf-8")
     except UnicodeDecodeError: raise OpenAdaptError(f"{dir / 'mechanism.py'} is not text in UTF-8") from None

@@ -4,10 +4,11 @@
 
 # %% auto #0
 __all__ = ['SPLITS', 'OpenAdaptError', 'canonical', 'keyed_hash', 'keyed_rng', 'sha256_text', 'split_of', 'split_seeds', 'wilson',
-           'mean_interval', 'write_atomic', 'write_json', 'append_jsonl', 'read_jsonl']
+           'mean_interval', 'write_atomic', 'write_json', 'append_jsonl', 'read_jsonl', 'installed']
 
-# %% ../nbs/00_core.ipynb #08549d57
-import hashlib, json, math, os, random, statistics
+# %% ../nbs/00_core.ipynb #dad72e8d
+import hashlib, json, math, os, platform, random, statistics
+from importlib import metadata
 from pathlib import Path
 
 # %% ../nbs/00_core.ipynb #08c7b3f2
@@ -112,3 +113,11 @@ def read_jsonl(path) -> list:
     rows = [json.loads(line) for line in whole if line.strip()]
     try: return rows + [json.loads(torn)] if torn.strip() else rows
     except json.JSONDecodeError: return rows
+
+# %% ../nbs/00_core.ipynb #c813d734
+def installed(*packages: str) -> dict:
+    "The version of Python and of those of `packages` that are installed."
+    def version(p):
+        try: return metadata.version(p)
+        except metadata.PackageNotFoundError: return None
+    return {"python": platform.python_version()} | {p: v for p in packages if (v := version(p))}

@@ -8,20 +8,20 @@ __all__ = ['STAGES', 'PARAMS', 'TAUGHT', 'HOME', 'RESULTS', 'NOTEBOOKS', 'check_
            'served_episode', 'open_pool', 'warm_start', 'train_stage', 'evaluate_stage', 'model_player', 'report_stage',
            'versions', 'finished', 'execute', 'run_pipeline']
 
-# %% ../nbs/70_pipeline.ipynb #adc7fa37
-import fcntl, importlib.metadata, json, os, platform, subprocess, sys, time
+# %% ../nbs/70_pipeline.ipynb #bbad2c74
+import fcntl, json, os, subprocess, sys, time
 from contextlib import contextmanager
 from functools import partial, wraps
 from pathlib import Path
 import yaml
-from .core import OpenAdaptError, keyed_hash, keyed_rng, sha256_text, split_seeds, write_atomic, write_json
+from .core import OpenAdaptError, installed, keyed_hash, keyed_rng, sha256_text, split_seeds, write_atomic, write_json
 from .designer import DesignFailed, check_prompt, design, llm_from_env, prompt_hashes, read_prompt
 from .eci import Pool
 from .package import render_package, served
 from .sandbox import JailedMechanism
-from .validator import CHECKS, validate
+from .validator import CHECKS, LEAST_SEEDS, validate
 
-# %% ../nbs/70_pipeline.ipynb #ff426d53
+# %% ../nbs/70_pipeline.ipynb #727fab00
 STAGES = ("design", "validate", "train", "evaluate", "report")
 PARAMS = {
     "prompt": "Train an agent to diagnose degraded production services",
@@ -45,7 +45,7 @@ def check_params(params: dict) -> None:
     for k, v in params.items():
         if k not in PARAMS: raise OpenAdaptError(f"unknown parameter {k!r}: use {', '.join(PARAMS)}")
         if type(v) is not type(PARAMS[k]): raise OpenAdaptError(f"parameter {k} must be {type(PARAMS[k]).__name__}, not {v!r}")
-        least = {"seed": 0, "lora": 0, "validation_seeds": 40}.get(k, 1)      # with fewer than 40 seeds no floor can be proven
+        least = {"seed": 0, "lora": 0, "validation_seeds": LEAST_SEEDS}.get(k, 1)
         if isinstance(v, int) and v < least: raise OpenAdaptError(f"parameter {k} must be at least {least}, not {v}")
     check_prompt(params.get("prompt", PARAMS["prompt"]))
     if params.get("track", "none") not in ("none", "wandb"): raise OpenAdaptError(f"parameter track must be none or wandb, not {params['track']!r}")
@@ -107,7 +107,7 @@ def stage(f):
         with writing(run): return f(Path(run), params, progress or Progress(run, f.__name__.removesuffix("_stage")))
     return staged
 
-# %% ../nbs/70_pipeline.ipynb #4fb99144
+# %% ../nbs/70_pipeline.ipynb #c34e1821
 HOME = Path(__file__).parent if "__file__" in globals() else Path("../openadapt").resolve()
 
 def git_sha() -> str | None:
@@ -119,10 +119,10 @@ def git_sha() -> str | None:
 @stage
 def design_stage(run: Path, params: dict, progress) -> dict:
     "Write an environment for the prompt; gives its card."
-    if (run / "design.json").exists(): return json.loads((run / "design.json").read_text())
+    if (run / "design.json").exists(): return read_json(run / "design.json")
     llm = llm_from_env()
     progress(0, 1, f"asking {llm.model}" if llm else "composing a mechanism")
-    proven = (lambda source: validate(source, 40).counter_example()) if llm else None
+    proven = (lambda source: validate(source, LEAST_SEEDS).counter_example()) if llm else None
     try: made = design(params["prompt"], params["seed"], llm, proven, lambda words: progress(0, 1, words))
     except DesignFailed as e:
         write_json(run / "design_failed.json", {"rounds": e.rounds, "card": e.card})
@@ -131,7 +131,7 @@ def design_stage(run: Path, params: dict, progress) -> dict:
     render_package(run / folder, made.source, made.card)
     write_json(run / "design.json", {"environment": folder, "git": git_sha(), **made.card})
     progress(1, 1, "designed")
-    return json.loads((run / "design.json").read_text())
+    return read_json(run / "design.json")
 
 def environment(run) -> tuple[Path, str]:
     "(folder, mechanism source) of a run's environment."
@@ -151,12 +151,12 @@ def read_json(path) -> dict | list:
     if not found: raise OpenAdaptError(f"{path} is empty: delete it, and the stage that wrote it is done again")
     return found
 
-# %% ../nbs/70_pipeline.ipynb #5bbaef00
+# %% ../nbs/70_pipeline.ipynb #a4fccc97
 @stage
 def validate_stage(run: Path, params: dict, progress) -> dict:
     "Prove the environment, or raise with the counter-example; gives the certificate."
     folder, source = environment(run)
-    if (folder / "certificate.json").exists(): return json.loads((folder / "certificate.json").read_text())
+    if (folder / "certificate.json").exists(): return read_json(folder / "certificate.json")
     report = validate(source, params["validation_seeds"], progress=lambda done, of, words: progress(done, of + 1, words))    # serving is one more
     write_json(run / "validation.json", report.certificate())
     if not report.ok: raise OpenAdaptError(report.counter_example())
@@ -185,7 +185,7 @@ def served_episode(folder, source: str, seed: int) -> list[str]:
             ours = here.step(move.action_type, move.params, move.confidence, move.reasoning)
             there = client.step({"action_type": move.action_type, "params": move.params, "confidence": move.confidence, "reasoning": move.reasoning})
 
-# %% ../nbs/70_pipeline.ipynb #0a615c78
+# %% ../nbs/70_pipeline.ipynb #c84955fc
 def open_pool(run, source: str, split: str, n: int, progress) -> tuple[Pool, list[int]]:
     "A pool with the accepted ones among the first `n` seeds of a split prepared; the caller closes its mechanism."
     pool, seeds = Pool(JailedMechanism(source)), split_seeds(split, n)
@@ -212,7 +212,7 @@ def warm_start(run, params: dict, pool: Pool, seeds: list[int], progress) -> tup
 @stage
 def train_stage(run: Path, params: dict, progress) -> dict:
     "Warm start and GRPO; gives a summary."
-    if (run / "training.json").exists(): return json.loads((run / "training.json").read_text())
+    if (run / "training.json").exists(): return read_json(run / "training.json")
     import torch
     from openadapt.grpo import STATE, checkpoints, train
     from openadapt.policy import load_policy, save_policy
@@ -233,9 +233,9 @@ def train_stage(run: Path, params: dict, progress) -> dict:
     save_policy(model, tokenizer, run / "trained")
     write_json(run / "training.json", {"steps": len(rows), "episodes": sum(r["episodes"] for r in rows), "seconds": sum(r["seconds"] for r in rows),
                "frontier": state["frontier"], "events": state["events"], "last": rows[-1]})
-    return json.loads((run / "training.json").read_text())
+    return read_json(run / "training.json")
 
-# %% ../nbs/70_pipeline.ipynb #50ee675f
+# %% ../nbs/70_pipeline.ipynb #cce68bd9
 @stage
 def evaluate_stage(run: Path, params: dict, progress) -> list[dict]:
     "Rows of the evaluation: random, shortcuts, responder, investigator, warm start, trained, oracle."
@@ -279,7 +279,7 @@ def report_stage(run: Path, params: dict, progress) -> Path:
     "Write the report, and last the manifest; gives the report's path."
     from openadapt.report import write_report
     if not (run / "results.json").exists(): raise OpenAdaptError(f"{run} is not evaluated yet: run 04_evaluate first")
-    training = json.loads((run / "training.json").read_text())
+    training = read_json(run / "training.json")
     git = "..".join(filter(None, dict.fromkeys((read_json(run / "design.json").get("git"), git_sha()))))      # two when the code changed
     manifest = {"params": params, "versions": versions(), "git": git, "prompts": prompt_hashes(),
                 "seconds": round(time.time() - (run / "params.yaml").stat().st_mtime),
@@ -293,8 +293,7 @@ def report_stage(run: Path, params: dict, progress) -> Path:
 
 def versions() -> dict:
     "Of Python and of what a result depends on."
-    used = ("openadapt", "torch", "transformers", "trl", "openenv", "numpy")
-    return {"python": platform.python_version(), **{n: importlib.metadata.version(n) for n in used}}
+    return installed("openadapt", "torch", "transformers", "trl", "openenv", "numpy")
 
 # %% ../nbs/70_pipeline.ipynb #6e44deaa
 RESULTS = {"design": "design.json", "train": "training.json", "evaluate": "results.json", "report": "manifest.json"}

@@ -344,7 +344,7 @@ def tabulate(mechanism, seed, scene, faults, brief) -> World:
             for r, (s, n) in found.items(): tables[-1][r], row[r] = s, n
     return World(seed, mechanism.spec, scene, brief, list(faults), calls, list(index), codes[:-1], codes[-1], tables, np.array(evidence, bool), book)
 
-# %% ../nbs/10_world.ipynb #edcf6631
+# %% ../nbs/10_world.ipynb #6d91a487
 class View:
     "What an agent could see: the true table, as wrapped by a tier."
     def __init__(self, world: World):
@@ -367,8 +367,6 @@ class View:
             self.codes[r], c = new, w.readings[r][0]
             for sign, n in ((-1, old), (1, new)) if w.evidence[r] else ():
                 if n >= 0: self.wrong[c] += sign * (w.codes[:, r] != n); self.count[c] += sign
-    @property
-    def incidence(self): return self.world.incidence
     def lead(self) -> np.ndarray:
         "(calls, rivals) contradictions of each rival beyond those of the truth."
         return self.wrong[:, 1:] - self.wrong[:, :1]

@@ -52,7 +52,7 @@ def test_every_pair_differs_in_two_calls_and_every_fault_has_a_proof(worlds):
         assert v.margin() >= 1 and v.route() >= 1
         for f, own in enumerate(w.codes):
             use = w.evidence & (own >= 0)
-            calls = (v.incidence @ ((w.codes != own) & use).T.astype(np.float32) > 0).sum(0)
+            calls = (w.incidence @ ((w.codes != own) & use).T.astype(np.float32) > 0).sum(0)
             assert np.delete(calls, f).min() >= 2, (w.seed, w.faults[f])
             assert (use & (own != w.healthy) & (np.delete(w.codes, f, 0) != own).all(0)).any(), (w.seed, w.faults[f])
 
@@ -134,8 +134,9 @@ def test_brief_says_only_its_class():
 def test_normal_day_is_calm_and_alarms_stay_in_their_band():
     for seed in range(60):
         g = scene_of(seed)["graph"]; day = module.calm_day(g)
-        assert max(day["err"]) < .02 and max(day["busy"]) < .6 and max(day["use"]) < .75 and module.flow(g, day, {}) == day
-        for x, e in enumerate(g["edges"]): assert day["call"][x] <= .85 * e[5]
+        assert max(day["err"]) < .02 and max(day["busy"]) < .6 and module.flow(g, day, {}) == day
+        for x, e in enumerate(g["edges"]):                      # consumers of a queue work closer to full
+            assert day["call"][x] <= .85 * e[5] and day["use"][x] < (.75 if e[9] else .6)
     for seed in range(10):
         scene = scene_of(seed); g = scene["graph"]; day = module.calm_day(g)
         for f, (alert, strength) in scene["incidents"].items():
@@ -251,7 +252,7 @@ def test_tiers_accept_most_seeds():
     for seed in range(300, 330):
         try: accepted.update(prepare_tiers(incident, seed).keys())
         except Rejected: pass
-    assert min(accepted[eci] for eci in TIERS) >= .75 * 30
+    assert min(accepted[eci] for eci in TIERS) >= .8 * 30
 
 def test_a_node_without_instances_is_no_error():
     assert build_world(incident, 647).entities

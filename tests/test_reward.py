@@ -12,22 +12,19 @@ from openadapt.eci import TIERS, Pool
 from openadapt.env import Episode, opening_text
 from openadapt.incident import Incident
 from openadapt.reward import COMPONENTS, MOST_IDS, PENALTIES, RANGES, grade, names_several, total
+from openadapt.sandbox import JailedMechanism
 from openadapt.world import LocalMechanism, Relay, all_calls
 
 slow = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 many = settings(deadline=None, max_examples=300, derandomize=True, suppress_health_check=slow)
 
 
-def designed():
-    "A mechanism of the offline Designer; its source is our own."
-    space = {"__name__": "designed"}
-    exec(design_offline("Train an agent to find what is wrong in a data pipeline", 0).source, space)
-    return space["Mechanism"]
-
-MECHANISMS = {"relay": lambda: Relay, "incident": lambda: Incident, "designed": designed}
+PROMPT = "Train an agent to find what is wrong in a data pipeline"
+MECHANISMS = {"relay": lambda: LocalMechanism(Relay), "incident": lambda: LocalMechanism(Incident),
+              "designed": lambda: JailedMechanism(design_offline(PROMPT, 0).source)}
 
 @cache
-def pool(name): return Pool(LocalMechanism(MECHANISMS[name]()))
+def pool(name): return Pool(MECHANISMS[name]())
 @cache
 def seeds(name, split, n): return pool(name).seeds(split, n)
 

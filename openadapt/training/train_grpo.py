@@ -11,7 +11,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from openadapt.core import OpenAdaptError, write_atomic, write_json
+from openadapt.core import OpenAdaptError, sha256_text, write_atomic, write_json
 
 GROUP, MOST_GROUPS = 8, 32
 
@@ -26,13 +26,14 @@ def train_episodes(episodes: int, output: Path, seed: int, warm_steps: int, trai
     groups = min(MOST_GROUPS, episodes // GROUP)
     steps = episodes // (groups * GROUP)
     folder = output.with_name(output.name + ".work")
-    params = {"episodes": episodes, "seed": seed, "warm_steps": warm_steps, "train_seeds": train_seeds}
+    source = design_offline(PARAMS["prompt"], seed).source
+    params = {"episodes": episodes, "seed": seed, "warm_steps": warm_steps, "train_seeds": train_seeds, "environment": sha256_text(source)}
     known = folder / "params.json"
     if folder.exists() and not known.exists(): raise OpenAdaptError(f"{folder} is not a work folder of this command: choose another --output")
     if known.exists() and ((folder / "done").exists() or json.loads(known.read_text()) != params): shutil.rmtree(folder)
     write_json(known, params)
     tell = lambda done, of, words, left=None: print(f"\r{words} {done}/{of}", end="", file=sys.stderr)
-    pool, seeds = open_pool(folder, design_offline(PARAMS["prompt"], seed).source, "train", train_seeds, tell)
+    pool, seeds = open_pool(folder, source, "train", train_seeds, tell)
     model, tokenizer = warm_start(folder, params, pool, seeds, tell)
     show = lambda step, of, row, left: print(f"\nstep {step}/{of}: reward {row['reward']:.3f}, solved {row['solve_rate']:.2f}, "
                                              f"ECI {row['frontier']}, {left:.0f} s left", file=sys.stderr)

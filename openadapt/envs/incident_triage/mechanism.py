@@ -272,7 +272,7 @@ def flow(g: dict, day: dict, fault: dict) -> dict:
     else: bottom_up(g, day, fault, now, todo)
     return now
 
-# %% ../nbs/20_incident.ipynb #f0aad6b1
+# %% ../nbs/20_incident.ipynb #025c57f2
 def hosted(g: dict, node: int) -> list: return [i for i, k in enumerate(g["place"]) if k == node]
 
 def strike(g: dict, day: dict, i: int, cause: str, strength: float) -> dict | None:
@@ -287,8 +287,7 @@ def strike(g: dict, day: dict, i: int, cause: str, strength: float) -> dict | No
         out, into = [x for x, e in enumerate(edges) if e[0] in home and not e[9]], [x for x in across if edges[x][1] in home]
     if cause in ("deploy_exception", "feature_flag", "disk_full", "database_read_only", "provider_throttling"):
         return {"own": {i: part(.25)}}
-    if cause == "deploy_latency": return {"add": {i: 70 * s}}
-    if cause == "gc_pressure": return {"add": {i: 70 * s}}
+    if cause in ("deploy_latency", "gc_pressure"): return {"add": {i: 70 * s}}
     if cause == "memory_leak": return {"own": {i: part(.12)}, "slow": {i: 1 + 2 * s}}
     if cause == "provider_outage": return {"own": {i: part(.25)}, "add": {i: 60 * s}}
     if cause == "wrong_result": return cuts(into, part(.3), "invalid")
@@ -297,26 +296,22 @@ def strike(g: dict, day: dict, i: int, cause: str, strength: float) -> dict | No
     if cause == "credentials_expired": return cuts([edge], part(.5), "rejected")
     if cause == "connection_pool_exhausted": return {"narrow": {edge: day["use"][edge] * .8 / s}}
     if cause == "retry_storm": return {"more": {edge: 1 + 1.5 * s}} if g["kinds"][edges[edge][1]] in ("app", "database") else None
-    if cause == "cpu_throttling": return {"room": {i: rest / min(1.5, .9 + .1 * s)}, "slow": {i: 1 + s}}
-    if cause == "replicas_pending": return {"room": {i: rest / min(1.5, .9 + .1 * s)}, "slow": {i: 1 + s}}
+    if cause in ("cpu_throttling", "replicas_pending"): return {"room": {i: rest / min(1.5, .9 + .1 * s)}, "slow": {i: 1 + s}}
     if cause == "traffic_surge": return {"extra": {i: day["rate"][i] * (min(1.4, .93 + .08 * s) / rest - 1)}}
     if cause == "disk_io_degraded": return {"slow": {i: 1 + 8 * s}} if g["kinds"][i] == "database" else {"add": {i: 70 * s}}
     if cause == "slow_query": return {"slow": {i: 1 + 8 * s}, "room": {i: .6}}
-    if cause == "connection_limit_reached": return cuts(into, part(.3), "rejected")
-    if cause == "certificate_expired": return cuts(into, part(.3), "rejected")
+    if cause in ("connection_limit_reached", "certificate_expired"): return cuts(into, part(.3), "rejected")
     if cause == "routing_mismatch": return cuts(into, min(1., .6 * s), "refused")
     if cause == "network_policy_block": return cuts(into, min(1., .8 * s), "silent") | {"dark": [i]}
     if cause == "crash_at_startup": return cuts(into, min(1., .7 * s), "refused") | {"dark": [i] if s > .9 else []}
-    if cause == "memory_limit_low": return cuts(into, part(.3), "refused")
-    if cause == "probe_misconfigured": return cuts(into, part(.3), "refused")
+    if cause in ("memory_limit_low", "probe_misconfigured"): return cuts(into, part(.3), "refused")
     if cause == "cache_stampede":                                      # what misses is what is dear to read
         via = {x: min(1., e[2] * (1 + 3 * s)) for x, e in enumerate(edges) if e[8]}
         return {"shares": via, "slow": {edges[x][1]: 1 + s for x in via}}
     if cause == "poison_message": return {"add": {i: 70 * s}, "own": {edges[x][1]: part(.2) for x in g["out"][i]}}
     if cause == "network_latency": return {"far": {x: 70 * s for x in into + out}}
     if cause == "node_link_slow": return {"far": {x: 50 * s for x in across}}
-    if cause == "packet_loss": return cuts(across, part(.1), "silent")
-    if cause == "conntrack_full": return cuts(across, part(.1), "silent")
+    if cause in ("packet_loss", "conntrack_full"): return cuts(across, part(.1), "silent")
     if cause == "clock_skew": return cuts([x for x in across if edges[x][0] in home], part(.3), "rejected")
     if cause == "dns_failure": return cuts(out, part(.2), "unresolved")
     if cause == "noisy_neighbour": return {"slow": {j: 1 + 3 * s for j in home}}
@@ -445,7 +440,7 @@ def crowd(g: dict, now: dict, node: int) -> float:
     for i in hosted(g, node): total += now["rate"][i] * now["lat"][i] / 1000
     return total
 
-# %% ../nbs/20_incident.ipynb #24796618
+# %% ../nbs/20_incident.ipynb #ddacdddf
 def deviations(g: dict, day: dict, now: dict, fault: dict, usual: dict, site: int, cause: str, dark: list) -> dict:
     "{entity: {metric: spreads off}} of all that is clearly not as usual."
     n, kinds, pinned, tail, off = g["n"], g["kinds"], CAUSES[cause]["gauges"], cause in TAIL, {}
@@ -464,7 +459,7 @@ def deviations(g: dict, day: dict, now: dict, fault: dict, usual: dict, site: in
         if kinds[k] == "monitor": mark(k, {"age": 45. if dark else 15.}); continue
         more, home = 0., hosted(g, k)
         for i in home: more += min(1.1, now["busy"][i]) - day["busy"][i]
-        row = {"cpu": min(.97, max(.05, .35 + .5 * more / max(1, len(home)))), "drops": 2., "sockets": crowd(g, now, k)}
+        row = {"cpu": min(.97, max(.05, .35 + .5 * more / len(home))), "drops": 2., "sockets": crowd(g, now, k)}
         if k == site: row |= {m: v * row[m] if m == "sockets" else v for m, v in pinned.items()}
         mark(k, row)
     return off
